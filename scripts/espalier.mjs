@@ -1,0 +1,6 @@
+// npm run -s espalier -- …: the command line, built first where needed. Only the command itself writes to stdout.
+
+import { at, runVisibly, setup } from "./setup.mjs";
+
+await setup({ projects: ["server"] });
+process.exit(await runVisibly(process.execPath, [at("server", "dist", "main.js"), ...process.argv.slice(2)]));

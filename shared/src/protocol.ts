@@ -1,0 +1,279 @@
+/**
+ * What a client may say, and what a server may say: JSON text frames over one socket, for all the
+ * sessions that a client has joined. A command with `n` is answered by exactly one message with the
+ * same `n`; an append is answered by cumulative `appended` messages instead.
+ *
+ * A change here changes the wire: the test that hashes these schemas asks for a new PROTOCOL_VERSION.
+ */
+import { z } from "zod";
+import { type Epoch, ID_PATTERN, SESSION_ID_PATTERN, type SessionId } from "./ids.js";
+import {
+  appendDraftSchema,
+  countSchema,
+  draftSchema,
+  entryIdSchema,
+  entrySchema,
+  errorBodySchema,
+  jsonSchema,
+  placeSchema,
+  principalIdSchema,
+  recordSchema,
+  registerKeySchema,
+  registerSchema,
+  runIdSchema,
+  runSchema,
+  seqSchema,
+  statusSchema,
+  timeSchema,
+  usageSchema,
+  writerIdSchema,
+} from "./record.js";
+
+const sessionIdSchema = z.string().regex(SESSION_ID_PATTERN) as unknown as z.ZodType<SessionId, SessionId>;
+const epochSchema = z.string().regex(ID_PATTERN) as unknown as z.ZodType<Epoch, Epoch>;
+
+/** Names a command, so that its answer can be told; chosen by the client, rising within a connection. */
+const n = countSchema;
+/** Stands for a joined session on this connection; given by the server in `joined`. */
+const ch = countSchema;
+const limit = z.int().min(1).max(1000);
+const headSchema = countSchema;
+
+/** The head of a log that has no record yet is 0. */
+const cursorSchema = z.strictObject({ epoch: epochSchema, seq: headSchema });
+export type Cursor = z.infer<typeof cursorSchema>;
+
+/**
+ * A line that a view asks for in a join. The server takes the first candidate that it knows (J2);
+ * `null` stands for the place before the first entry, which is always known. With none: the line of
+ * the entry with the highest seq (V2). Unless `held`, the line then grows as a connected view would
+ * have grown: along the oldest child at each step (V3, V4).
+ */
+export const lineAskSchema = z.strictObject({
+  candidates: z.array(entryIdSchema.nullable()).max(256),
+  held: z.boolean(),
+  limit,
+});
+export type LineAsk = z.infer<typeof lineAskSchema>;
+
+/** Where a run writes; `regenerate` is resolved by the server to the prompt above that entry (V12). */
+export const runPlaceSchema = z.union([placeSchema, z.strictObject({ regenerate: entryIdSchema })]);
+export type RunPlace = z.infer<typeof runPlaceSchema>;
+
+export const runRequestSchema = z.strictObject({
+  id: runIdSchema,
+  /** Absent with `regenerate`, where the server fills in the prompt. */
+  inputId: entryIdSchema.nullable().exactOptional(),
+  place: runPlaceSchema,
+  options: z.record(z.string(), jsonSchema).exactOptional(),
+});
+export type RunRequest = z.infer<typeof runRequestSchema>;
+
+/** An entry to publish. Without a place it goes where its run writes (R1). */
+export const publishItemSchema = z.strictObject({ draft: draftSchema, place: placeSchema.exactOptional() });
+export type PublishItem = z.infer<typeof publishItemSchema>;
+
+export const clientMessageSchema = z.discriminatedUnion("type", [
+  /** The first message of a connection. */
+  z.strictObject({
+    type: z.literal("hello"),
+    protocol: z.int(),
+    writer: writerIdSchema,
+    token: z.string().exactOptional(),
+  }),
+  /** Subscribe and read in one step (J1). With `cursor`, catch up from there (J2). */
+  z.strictObject({
+    type: z.literal("join"),
+    n,
+    session: sessionIdSchema,
+    create: z.boolean().exactOptional(),
+    cursor: cursorSchema.exactOptional(),
+    lines: z.array(lineAskSchema).max(64),
+  }),
+  z.strictObject({ type: z.literal("leave"), ch }),
+  /** Placed and committed as a whole or not at all (L7); `run` asks for an answer in the same step. */
+  z.strictObject({
+    type: z.literal("publish"),
+    n,
+    ch,
+    items: z.array(publishItemSchema).max(1000),
+    run: runRequestSchema.exactOptional(),
+  }),
+  z.strictObject({ type: z.literal("append"), ch, ...appendDraftSchema.shape }),
+  z.strictObject({ type: z.literal("claim"), n, ch, id: runIdSchema }),
+  z.strictObject({
+    type: z.literal("end"),
+    n,
+    ch,
+    id: runIdSchema,
+    status: z.enum(["done", "failed"]),
+    usage: usageSchema.exactOptional(),
+    error: errorBodySchema.exactOptional(),
+  }),
+  z.strictObject({ type: z.literal("register"), n, ch, key: registerKeySchema, value: jsonSchema }),
+  /** Up to `limit` entries above `before`, along its ancestors. */
+  z.strictObject({ type: z.literal("page"), n, ch, before: entryIdSchema, limit }),
+  /**
+   * The newest `limit` entries of the line through an entry: `newest` goes on to its tip by the newest
+   * child at each step, `stay` ends at the entry.
+   */
+  z.strictObject({
+    type: z.literal("line"),
+    n,
+    ch,
+    through: entryIdSchema,
+    walk: z.enum(["newest", "stay"]),
+    limit,
+  }),
+  /** The ids of one parent's children, from a position on. */
+  z.strictObject({
+    type: z.literal("alternatives"),
+    n,
+    ch,
+    parentId: entryIdSchema.nullable(),
+    from: countSchema,
+    limit,
+  }),
+  /** Sessions, newest change first. With `watch`, `sessions` messages follow as they change. */
+  z.strictObject({
+    type: z.literal("list"),
+    n,
+    limit,
+    after: sessionIdSchema.exactOptional(),
+    watch: z.boolean().exactOptional(),
+  }),
+  z.strictObject({ type: z.literal("ping") }),
+]);
+export type ClientMessage = z.infer<typeof clientMessageSchema>;
+
+/**
+ * The children of one parent, in order: `ids` are those at positions `from`, `from + 1`, … of `total`
+ * (V9). In an answer with entries, a parent of one of them that is not named has that child alone;
+ * the leaf, where it is not named, has none.
+ */
+export const alternativesSchema = z.object({
+  parentId: entryIdSchema.nullable(),
+  total: countSchema,
+  from: countSchema,
+  ids: z.array(entryIdSchema),
+});
+export type Alternatives = z.infer<typeof alternativesSchema>;
+
+/** A streaming entry outside the windows of an answer. */
+export const openEntrySchema = z.object({
+  id: entryIdSchema,
+  parentId: entryIdSchema.nullable(),
+  size: countSchema,
+});
+export type OpenEntry = z.infer<typeof openEntrySchema>;
+
+export const sessionSummarySchema = z.object({
+  id: sessionIdSchema,
+  title: z.string().nullable(),
+  /** Time of the first and of the last record, ms. */
+  createdAt: timeSchema,
+  changedAt: timeSchema,
+  entries: countSchema,
+  /** Runs that were asked for and that no agent has taken. */
+  waiting: countSchema,
+  /** Why it cannot be opened, where it cannot. */
+  error: errorBodySchema.exactOptional(),
+});
+export type SessionSummary = z.infer<typeof sessionSummarySchema>;
+
+const placedEntrySchema = z.object({
+  id: entryIdSchema,
+  seq: seqSchema,
+  parentId: entryIdSchema.nullable(),
+});
+export type PlacedEntry = z.infer<typeof placedEntrySchema>;
+
+export const recordsMessageSchema = z.object({
+  /** In order of seq; appends to one entry may have been merged (S6). */
+  records: z.array(recordSchema),
+  ch,
+  /** Moves the cursor: everything up to this seq has been sent. */
+  upto: headSchema,
+});
+/** What the wire carries most, so it alone goes without a `type`. */
+export type RecordsMessage = z.infer<typeof recordsMessageSchema>;
+
+export const serverMessageSchema = z.union([
+  recordsMessageSchema,
+  z.discriminatedUnion("type", [
+    z.object({
+      type: z.literal("welcome"),
+      protocol: z.int(),
+      principal: principalIdSchema,
+      /** How long a writer may be away before what it left open is ended, ms (S7). */
+      graceMs: timeSchema,
+    }),
+    z.object({
+      type: z.literal("joined"),
+      n,
+      ch,
+      session: sessionIdSchema,
+      epoch: epochSchema,
+      head: headSchema,
+      /** `tail`: `records` follow the cursor that was sent. Else what is given replaces what was held. */
+      mode: z.enum(["fresh", "tail", "reset"]),
+      /** The leaf of each line asked for, in that order; null: before the first entry. */
+      lines: z.array(z.object({ leaf: entryIdSchema.nullable() })),
+      /** In order of seq. */
+      entries: z.array(entrySchema),
+      alternatives: z.array(alternativesSchema),
+      open: z.array(openEntrySchema),
+      runs: z.array(runSchema),
+      registers: z.array(registerSchema),
+      records: z.array(recordSchema),
+    }),
+    z.object({
+      type: z.literal("ack"),
+      n,
+      head: headSchema,
+      entries: z.array(placedEntrySchema),
+      run: runSchema.exactOptional(),
+    }),
+    /** Everything of the entry below `size` is on disk. */
+    z.object({
+      type: z.literal("appended"),
+      ch,
+      id: entryIdSchema,
+      size: countSchema,
+      status: statusSchema,
+    }),
+    /** Of a command with `n`; or, with `id`, of an append. With neither, the connection ends. */
+    z.object({
+      type: z.literal("refused"),
+      n: n.exactOptional(),
+      ch: ch.exactOptional(),
+      id: entryIdSchema.exactOptional(),
+      error: errorBodySchema,
+    }),
+    /** Answers `page` and `line`. */
+    z.object({
+      type: z.literal("window"),
+      n,
+      epoch: epochSchema,
+      head: headSchema,
+      /** The last entry of the line asked for; for a page, the one it ends with. */
+      leaf: entryIdSchema.nullable(),
+      entries: z.array(entrySchema),
+      alternatives: z.array(alternativesSchema),
+    }),
+    z.object({ type: z.literal("alternatives"), n, epoch: epochSchema, head: headSchema, ...alternativesSchema.shape }),
+    z.object({
+      type: z.literal("listed"),
+      n,
+      sessions: z.array(sessionSummarySchema),
+      /** There are more after the last one. */
+      more: z.boolean(),
+    }),
+    /** To those who watch the list: sessions that are new or changed. */
+    z.object({ type: z.literal("sessions"), sessions: z.array(sessionSummarySchema) }),
+    /** The server ended the subscription. */
+    z.object({ type: z.literal("left"), ch, error: errorBodySchema }),
+    z.object({ type: z.literal("pong") }),
+  ]),
+]);
+export type ServerMessage = z.infer<typeof serverMessageSchema>;
