@@ -1,6 +1,7 @@
 // npm run bench: the measurements of test/bench, on what is built and not on the sources.
 
-import { at, runVisibly, setup } from "./setup.mjs";
+import { at, runVisibly } from "./run.mjs";
+import { setup } from "./setup.mjs";
 
 await setup({ projects: ["test"] });
 

@@ -4,37 +4,14 @@
 // both go away together. A tool's own output is shown only when the tool fails. Plain Node, no dependencies:
 // this file runs before anything is installed.
 
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { constants, tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
-
-export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
+import { lock } from "./lock.mjs";
+import { at, fail, ROOT, runUnseen, step } from "./run.mjs";
 
 const OLDEST_NODE = [20, 19];
-const LOCK_POLL_MS = 100;
-const LINE_REFRESH_MS = 1000;
 const NOT_SOURCES = new Set(["node_modules", "dist", "data", "test-results", ".git"]);
-
-/** Absolute path of something in the workspace. */
-export const at = (...parts) => join(ROOT, ...parts);
-
-/** Prints one sentence and ends the command. */
-export function fail(sentence) {
-  process.stderr.write(`${sentence}\n`);
-  process.exit(1);
-}
 
 function checkNode() {
   const [major, minor] = process.versions.node.split(".").map(Number);
@@ -46,6 +23,7 @@ function checkNode() {
 
 // --- what is there -----------------------------------------------------------------------------------------
 
+/** The folders of all packages but the root. */
 function workspaceDirs() {
   const patterns = readFileSync(at("pnpm-workspace.yaml"), "utf8").matchAll(/^\s+- +["']?([^"'\s]+)/gm);
   const dirs = [...patterns].flatMap(([, pattern]) => {
@@ -82,65 +60,6 @@ function writeStamp(path, hash) {
   writeFileSync(path, hash);
 }
 
-// --- running tools -----------------------------------------------------------------------------------------
-
-/** Starts a program; signals that reach this process are handed on. Resolves to its exit code. */
-export function run(command, args, options = {}) {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: ROOT, ...options });
-    const isAtTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
-    // A terminal gives Ctrl-C to the whole group itself; passing it on would press it twice.
-    const onInterrupt = () => isAtTerminal || child.kill("SIGINT");
-    const onTerminate = () => child.kill("SIGTERM");
-    process.on("SIGINT", onInterrupt);
-    process.on("SIGTERM", onTerminate);
-    const settle = (code) => {
-      process.off("SIGINT", onInterrupt);
-      process.off("SIGTERM", onTerminate);
-      resolve(code);
-    };
-    options.onStart?.(child);
-    child.once("error", (error) => {
-      process.stderr.write(`Unable to run ${command}; ${error.message}\n`);
-      settle(127);
-    });
-    child.once("close", (code, signal) => settle(code ?? 128 + constants.signals[signal]));
-  });
-}
-
-/** Runs a program with this process's own stdin, stdout and stderr. */
-export const runVisibly = (command, args, options) => run(command, args, { stdio: "inherit", ...options });
-
-/** Runs a program unseen; resolves to its exit code and all that it printed. */
-export async function runUnseen(command, args, options) {
-  const chunks = [];
-  const code = await run(command, args, {
-    stdio: ["ignore", "pipe", "pipe"],
-    ...options,
-    onStart: (child) => {
-      child.stdout?.on("data", (chunk) => chunks.push(chunk));
-      child.stderr?.on("data", (chunk) => chunks.push(chunk));
-    },
-  });
-  return { code, output: Buffer.concat(chunks).toString() };
-}
-
-/** Shows one calm line while `work` goes on. Resolves to whether it succeeded. */
-export async function step(title, work) {
-  const startedAt = Date.now();
-  const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
-  const isLive = process.stderr.isTTY;
-  const draw = (text) => process.stderr.write(isLive ? `\r\x1b[K${text}` : `${text}\n`);
-  draw(`${title} …`);
-  const timer = isLive ? setInterval(() => draw(`${title} … ${seconds()}`), LINE_REFRESH_MS) : undefined;
-  const { code, output } = await work();
-  clearInterval(timer);
-  const outcome = code === 0 ? "done in" : "failed after";
-  draw(`${title} … ${outcome} ${seconds()}${isLive ? "\n" : ""}`);
-  if (code !== 0) process.stderr.write(output.endsWith("\n") ? output : `${output}\n`);
-  return code === 0;
-}
-
 async function stepOrExit(title, work) {
   if (!(await step(title, work))) process.exit(1);
 }
@@ -156,6 +75,14 @@ function pnpmEnvironment() {
   return env;
 }
 
+const readManifest = (...dir) => JSON.parse(readFileSync(at(...dir, "package.json"), "utf8"));
+
+function hasItsPackages(dir) {
+  const { dependencies, devDependencies } = readManifest(dir);
+  const isAlone = Object.keys({ ...dependencies, ...devDependencies }).length === 0;
+  return isAlone || existsSync(at(dir, "node_modules"));
+}
+
 async function install() {
   const dirs = workspaceDirs();
   const manifests = ["package.json", ...dirs.map((dir) => `${dir}/package.json`)];
@@ -163,9 +90,9 @@ async function install() {
   const hash = hashOf([...settings, ...manifests].map((file) => at(file)));
   const stampPath = at("node_modules", ".setup-stamp");
   const stamp = readStamp(stampPath);
-  if (stamp === hash && dirs.every((dir) => existsSync(at(dir, "node_modules")))) return;
+  if (stamp === hash && dirs.every(hasItsPackages)) return;
 
-  const { packageManager } = JSON.parse(readFileSync(at("package.json"), "utf8"));
+  const { packageManager } = readManifest();
   const args = ["-y", packageManager, "install", "--frozen-lockfile", "--prod=false"];
   const isWindows = process.platform === "win32";
   const title = stamp === undefined ? "Installing packages (first time only)" : "Installing changed packages";
@@ -216,47 +143,6 @@ async function buildPage() {
   const vite = join(chat, "node_modules", "vite", "bin", "vite.js");
   await stepOrExit("Building the page", () => runUnseen(process.execPath, [vite, "build"], { cwd: chat }));
   writeStamp(stampPath, hash);
-}
-
-// --- one setup at a time -----------------------------------------------------------------------------------
-
-const LOCK_PATH = join(
-  tmpdir(),
-  `espalier-setup-${createHash("sha256").update(ROOT).digest("hex").slice(0, 16)}`,
-);
-
-function isRunning(pid) {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error.code === "EPERM";
-  }
-}
-
-/** Takes the lock, unless a running process holds it. */
-function tryLock() {
-  const draft = `${LOCK_PATH}-${process.pid}`;
-  writeFileSync(draft, String(process.pid));
-  try {
-    linkSync(draft, LOCK_PATH); // at once, content and all; fails where the lock exists
-    return true;
-  } catch (error) {
-    if (error.code !== "EEXIST") throw error;
-    if (!isRunning(Number(readStamp(LOCK_PATH)))) rmSync(LOCK_PATH, { force: true });
-    return false;
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
-
-async function lock() {
-  const unlock = () => rmSync(LOCK_PATH, { force: true });
-  while (!tryLock()) await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
-  process.once("exit", unlock);
-  return () => {
-    process.off("exit", unlock);
-    unlock();
-  };
 }
 
 /**

@@ -2,10 +2,9 @@
 //
 // A lint fault does not keep the tests from running, a type error does; both fail the command.
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { at, compile, fail, runUnseen, runVisibly, setup, step } from "./setup.mjs";
+import { existsSync, readdirSync } from "node:fs";
+import { at, fail, runUnseen, runVisibly, step } from "./run.mjs";
+import { compile, setup } from "./setup.mjs";
 
 const BROWSERS = [
   "/usr/bin/chromium",
@@ -31,21 +30,11 @@ function browserTestFiles() {
 const biome = (...args) =>
   runUnseen(process.execPath, [at("node_modules/@biomejs/biome/bin/biome"), ...args]);
 
-async function runTests(env, resultsFile) {
+function runTests(env) {
   const vitest = at("test", "node_modules", "vitest", "vitest.mjs");
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${resultsFile}`];
+  const reporters = ["--reporter=default", `--reporter=${at("scripts", "count-reporter.mjs")}`];
   const args = [vitest, "run", ...reporters, ...process.argv.slice(2)];
   return runVisibly(process.execPath, args, { cwd: at("test"), env });
-}
-
-/** A file that could not even be loaded holds no tests, and counts as one that failed. */
-function countLine(results) {
-  const unloaded = results.testResults.filter(
-    (file) => file.status === "failed" && !file.assertionResults.length,
-  );
-  const failed = results.numFailedTests + unloaded.length;
-  const skipped = results.numPendingTests + results.numTodoTests;
-  return `${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`;
 }
 
 function framed(lines) {
@@ -61,12 +50,8 @@ await setup();
 const isClean = await step("Checking style", () => biome("check", "--colors=off", at()));
 if (!(await step("Checking types and building", () => compile()))) process.exit(1);
 
-const scratch = mkdtempSync(join(tmpdir(), "espalier-test-"));
-const resultsFile = join(scratch, "results.json");
 const browserEnv = browser ? { CHROMIUM_PATH: browser } : { ESPALIER_NO_BROWSER: "1" };
-const code = await runTests({ ...process.env, ...browserEnv }, resultsFile);
-const counts = existsSync(resultsFile) ? countLine(JSON.parse(readFileSync(resultsFile, "utf8"))) : undefined;
-rmSync(scratch, { recursive: true, force: true });
+const code = await runTests({ ...process.env, ...browserEnv });
 
 if (leftOut.length > 0) {
   const files = leftOut.length === 1 ? "1 FILE" : `${leftOut.length} FILES`;
@@ -74,5 +59,4 @@ if (leftOut.length > 0) {
   console.log(`\n${framed([`THE BROWSER TESTS WERE LEFT OUT (${files}): no browser was found.`, help])}`);
 }
 if (!isClean) console.log("\nThe style check failed; see above. `npm run format` repairs most of it.");
-if (counts) console.log(`\n${counts}`);
 process.exit(code || (isClean ? 0 : 1));

@@ -68,6 +68,7 @@ export type {
 } from "./record.js";
 export { createRegisters, type Registers } from "./register.js";
 export { createRuns, isRunEnded, RUN_STEPS, type Runs } from "./run.js";
+export type { Cancel, Runtime } from "./runtime.js";
 export {
   deltasFault,
   foldAppend,

@@ -230,7 +230,6 @@ export const serverMessageSchema = z.union([
     z.object({
       type: z.literal("ack"),
       n,
-      head: headSchema,
       entries: z.array(placedEntrySchema),
       run: runSchema.exactOptional(),
     }),

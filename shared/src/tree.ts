@@ -53,7 +53,10 @@ export const createTree = (): Tree => {
 
   const link = (node: MutableNode): void => {
     const { parentId } = node.entry;
-    if (parentId === null) return insertBySeq(roots, node);
+    if (parentId === null) {
+      insertBySeq(roots, node);
+      return;
+    }
     const parent = nodesById.get(parentId);
     if (parent === undefined) {
       const waiting = childrenOfUnloaded.get(parentId);

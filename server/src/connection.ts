@@ -1,0 +1,196 @@
+/**
+ * One socket: hello first, then commands. Messages are decoded and checked here, and what the reader has
+ * not taken yet waits here, bounded (J7). What the commands mean is in `commands.ts`.
+ *
+ *     hello ─► (authenticate) ─► open ─► closed
+ */
+import {
+  type ClientMessage,
+  ERRORS,
+  type ErrorBody,
+  isAppendMessage,
+  jsonFault,
+  PROTOCOL_VERSION,
+  refusal,
+  type Runtime,
+  type ServerMessage,
+} from "@espalier/shared";
+import { clientMessageSchema } from "@espalier/shared/schema";
+import { type Commands, createCommands } from "./commands.js";
+import type { Hub } from "./hub.js";
+import { createOutbox } from "./outbox.js";
+import { type Authenticate, type AuthRequest, isRefusal } from "./principal.js";
+import type { ServerSocket, SocketHandler } from "./socket.js";
+
+const HELLO_MS = 10_000;
+const PING_MS = 15_000;
+/** Longer than two pings, shorter than anyone would wait (J5). */
+const SILENCE_MS = 35_000;
+/** Handed to the socket at once; what is more waits in the outbox, where it can be merged. */
+const IN_FLIGHT_BYTES = 64 * 1024;
+/** Records that may wait for one reader. Larger than the longest tail of a join (J2). */
+const OUTBOX_BYTES = 4 * 1024 * 1024;
+
+export type ConnectionOptions = {
+  readonly socket: ServerSocket;
+  readonly request: Omit<AuthRequest, "token">;
+  readonly hub: Hub;
+  readonly runtime: Runtime;
+  readonly authenticate: Authenticate;
+  readonly graceMs: number;
+  readonly onClosed: () => void;
+};
+
+type Hello = Extract<ClientMessage, { type: "hello" }>;
+
+export type Connection = SocketHandler & {
+  /** Ends it from this side; the other side is told why. */
+  close(error: ErrorBody, code?: number): void;
+};
+
+export const createConnection = (options: ConnectionOptions): Connection => {
+  const { socket, hub, runtime, authenticate, graceMs, onClosed } = options;
+  const outbox = createOutbox();
+  let commands: Commands | null = null;
+  let isGreeted = false;
+  let isClosed = false;
+  let inFlight = 0;
+  let heardAt = runtime.now();
+  let cancelTimer = runtime.setTimer(HELLO_MS, () => close(refusal("timeout", "unable to go on; no hello came")));
+
+  const pump = (): void => {
+    while (!isClosed && inFlight < IN_FLIGHT_BYTES) {
+      const text = outbox.take();
+      if (text === undefined) return;
+      inFlight += text.length;
+      socket.send(text, () => {
+        inFlight -= text.length;
+        if (!outbox.isEmpty) pump();
+      });
+    }
+  };
+
+  const send = (message: ServerMessage): void => {
+    if (isClosed) return;
+    outbox.pushAnswer(JSON.stringify(message));
+    pump();
+  };
+
+  const finish = (): void => {
+    if (isClosed) return;
+    isClosed = true;
+    cancelTimer();
+    commands?.close();
+    onClosed();
+  };
+
+  const close = (error: ErrorBody, code = closeCodeOf(error)): void => {
+    if (isClosed) return;
+    socket.send(JSON.stringify({ type: "refused", error } satisfies ServerMessage), () => {});
+    socket.close(code, error.code);
+    finish();
+  };
+
+  const watchSilence = (): void => {
+    cancelTimer = runtime.setTimer(PING_MS, () => {
+      if (runtime.now() - heardAt > SILENCE_MS) {
+        socket.terminate();
+        finish();
+        return;
+      }
+      socket.ping();
+      watchSilence();
+    });
+  };
+
+  const greet = async ({ protocol, writer, token }: Hello): Promise<void> => {
+    if (protocol !== PROTOCOL_VERSION)
+      return close(refusal("protocol", `unable to talk; this server speaks protocol ${PROTOCOL_VERSION}, not ${protocol}`));
+    const principal = await authenticate({ ...options.request, token });
+    if (isClosed) return;
+    if (isRefusal(principal)) return close(principal, ERRORS.unauthorized.close);
+    cancelTimer();
+    watchSilence();
+    commands = createCommands({
+      hub,
+      runtime,
+      actor: { principal, writer },
+      send,
+      sendFrame: (frame) => {
+        if (isClosed) return;
+        outbox.pushFrame(frame);
+        pump();
+        if (outbox.bytes > OUTBOX_BYTES)
+          close(refusal("overloaded", "unable to keep up; the reader is too slow, join again"));
+      },
+    });
+    send({ type: "welcome", protocol: PROTOCOL_VERSION, principal: principal.id, graceMs });
+  };
+
+  const receive = (message: ClientMessage): void => {
+    if (message.type === "ping") return send({ type: "pong" });
+    if (message.type === "hello") {
+      if (isGreeted) return close(refusal("invalid", "unable to go on; hello came twice"));
+      isGreeted = true;
+      greet(message).catch((cause: unknown) =>
+        close(refusal("internal", `unable to sign in; ${String(cause)}`)),
+      );
+      return;
+    }
+    if (commands === null) return close(refusal("invalid", "unable to go on; hello comes first and is answered"));
+    commands.handle(message);
+  };
+
+  return {
+    message: (text) => {
+      if (isClosed) return;
+      heardAt = runtime.now();
+      const decoded = decode(text);
+      if (decoded.type === "ok") return receive(decoded.message);
+      if (decoded.answer === undefined || commands === null) return close(decoded.error);
+      send({ type: "refused", ...decoded.answer, error: decoded.error });
+    },
+    heard: () => {
+      heardAt = runtime.now();
+    },
+    closed: finish,
+    close,
+  };
+};
+
+const closeCodeOf = ({ code }: ErrorBody): number => {
+  const info = ERRORS[code];
+  return "close" in info ? info.close : ERRORS.internal.close;
+};
+
+type Decoded =
+  | { type: "ok"; message: ClientMessage }
+  /** `answer` says which command is refused; without it the connection cannot go on. */
+  | { type: "refused"; error: ErrorBody; answer?: { n: number } | { ch: number; id: never } };
+
+const decode = (text: string): Decoded => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { type: "refused", error: refusal("invalid", "unable to read a message; it is not JSON") };
+  }
+  const fault = jsonFault(value);
+  if (fault !== null)
+    return { type: "refused", error: refusal("invalid", `unable to read a message; ${fault}`), ...answerTo(value) };
+  // Appends come once a token: a check by hand takes a tenth of the schema's time.
+  if (isAppendMessage(value)) return { type: "ok", message: value };
+  const checked = clientMessageSchema.safeParse(value);
+  if (checked.success) return { type: "ok", message: checked.data };
+  const [issue] = checked.error.issues;
+  const reason = issue === undefined ? "it has the wrong shape" : `${issue.path.join(".") || "it"}: ${issue.message}`;
+  return { type: "refused", error: refusal("invalid", `unable to read a message; ${reason}`), ...answerTo(value) };
+};
+
+const answerTo = (value: unknown): { answer?: { n: number } | { ch: number; id: never } } => {
+  if (typeof value !== "object" || value === null) return {};
+  const { n, ch, id, type } = value as Record<string, unknown>;
+  if (Number.isSafeInteger(n) && (n as number) >= 0) return { answer: { n: n as number } };
+  const isAppend = type === "append" && Number.isSafeInteger(ch) && typeof id === "string";
+  return isAppend ? { answer: { ch: ch as number, id: id as never } } : {};
+};

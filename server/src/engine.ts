@@ -1,0 +1,56 @@
+/** The server without sockets or files: it is handed both. */
+import { type ErrorBody, refusal, type Runtime } from "@espalier/shared";
+import { type Connection, createConnection } from "./connection.js";
+import { createHub } from "./hub.js";
+import type { Authenticate, AuthRequest } from "./principal.js";
+import type { ServerSocket, SocketHandler } from "./socket.js";
+import type { LogStore } from "./store/log-store.js";
+
+export type Engine = {
+  /** Serves a socket that has just been accepted; its events go to the handler. */
+  accept(socket: ServerSocket, request: Omit<AuthRequest, "token">): SocketHandler;
+  /** Connections that are open. */
+  readonly connections: number;
+  /** Ends every connection with 1012: the clients come back by themselves. */
+  close(): void;
+};
+
+export type EngineOptions = {
+  readonly store: LogStore;
+  readonly runtime: Runtime;
+  readonly authenticate: Authenticate;
+  /** How long a writer may be away before what it left open is ended (S7). */
+  readonly graceMs: number;
+};
+
+const SERVICE_RESTART = 1012;
+
+/** Sessions with something unfinished are opened before it returns (S7). */
+export const createEngine = async ({ store, runtime, authenticate, graceMs }: EngineOptions): Promise<Engine> => {
+  const hub = createHub({ store, runtime, graceMs });
+  const connections = new Set<Connection>();
+  await hub.resume();
+  return {
+    accept: (socket, request) => {
+      const connection = createConnection({
+        socket,
+        request,
+        hub,
+        runtime,
+        authenticate,
+        graceMs,
+        onClosed: () => void connections.delete(connection),
+      });
+      connections.add(connection);
+      return connection;
+    },
+    get connections() {
+      return connections.size;
+    },
+    close: () => {
+      const error: ErrorBody = refusal("unavailable", "unable to go on; the server is shutting down");
+      for (const connection of [...connections]) connection.close(error, SERVICE_RESTART);
+      hub.close();
+    },
+  };
+};

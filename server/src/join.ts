@@ -1,0 +1,58 @@
+/** The answer to a join: what came after the cursor, or a fresh window (J1, J2). */
+import {
+  type ClientMessage,
+  type Entry,
+  isRunEnded,
+  type LineAsk,
+  type OpenEntry,
+  type Run,
+  type RunId,
+  type ServerMessage,
+} from "@espalier/shared";
+import type { SessionRead } from "./session.js";
+import { addLine, createWindow, leafOf, sortedEntries } from "./window.js";
+
+type Join = Extract<ClientMessage, { type: "join" }>;
+type Joined = Extract<ServerMessage, { type: "joined" }>;
+
+export const answerJoin = (session: SessionRead, join: Join, ch: number): Joined => {
+  const { state, epoch } = session;
+  const head = { type: "joined" as const, n: join.n, ch, session: join.session, epoch, head: state.head };
+  const { cursor } = join;
+  const tail = cursor?.epoch === epoch ? session.tailAfter(cursor.seq) : null;
+  if (tail !== null)
+    return { ...head, mode: "tail", lines: [], entries: [], alternatives: [], open: [], runs: [], registers: [], records: tail as Joined["records"] };
+  return { ...head, mode: cursor === undefined ? "fresh" : "reset", ...windows(session, join.lines), records: [] };
+};
+
+const windows = ({ state }: SessionRead, asks: readonly LineAsk[]) => {
+  const window = createWindow();
+  const lines = asks.map((ask) => {
+    const leaf = leafOf(state.tree, ask);
+    addLine(window, state.tree, leaf, ask.limit);
+    return { leaf: leaf?.entry.id ?? null };
+  });
+  const entries = sortedEntries(window);
+  const open: OpenEntry[] = [];
+  for (const { entry } of state.open())
+    if (!window.entries.has(entry.id)) open.push({ id: entry.id, parentId: entry.parentId, size: entry.size });
+  return {
+    lines,
+    entries: entries as Joined["entries"],
+    alternatives: window.alternatives as Joined["alternatives"],
+    open,
+    runs: runsOf(state, entries),
+    registers: state.registers.all(),
+  };
+};
+
+/** The runs that have not ended, and those of the entries given. */
+const runsOf = ({ runs }: SessionRead["state"], entries: readonly Entry[]): Run[] => {
+  const given = new Map<RunId, Run>();
+  for (const run of runs.open()) if (!isRunEnded(run.status)) given.set(run.id, run);
+  for (const { runId } of entries) {
+    const run = runId === undefined ? undefined : runs.get(runId);
+    if (run !== undefined) given.set(run.id, run);
+  }
+  return [...given.values()];
+};

@@ -1,0 +1,43 @@
+/**
+ * Where new entries go (P1–P3): the parent is decided when an entry gets its seq, also among the
+ * entries of a batch that is not in the tree yet (L7).
+ */
+import type { EntryId, Place, Tree } from "@espalier/shared";
+
+export type Placing = {
+  has(id: EntryId): boolean;
+  /** The decided parent, or undefined where the entry named is not there. */
+  parentFor(place: Place): EntryId | null | undefined;
+  /** Counts an entry of the batch as placed. */
+  add(id: EntryId, parentId: EntryId | null): void;
+};
+
+export const createPlacing = (tree: Tree): Placing => {
+  const stagedParents = new Map<EntryId, EntryId | null>();
+  const stagedNewest = new Map<EntryId | null, EntryId>();
+
+  const has = (id: EntryId): boolean => stagedParents.has(id) || tree.get(id) !== undefined;
+
+  const newestChild = (id: EntryId | null): EntryId | undefined =>
+    stagedNewest.get(id) ?? tree.children(id).at(-1)?.entry.id;
+
+  const tip = (id: EntryId | null): EntryId | null => {
+    let at = id;
+    for (let next = newestChild(at); next !== undefined; next = newestChild(at)) at = next;
+    return at;
+  };
+
+  return {
+    has,
+    parentFor: (place) => {
+      if ("after" in place) return place.after === null || has(place.after) ? tip(place.after) : undefined;
+      if ("under" in place) return place.under === null || has(place.under) ? place.under : undefined;
+      if (stagedParents.has(place.forkOf)) return stagedParents.get(place.forkOf);
+      return tree.get(place.forkOf)?.entry.parentId;
+    },
+    add: (id, parentId) => {
+      stagedParents.set(id, parentId);
+      stagedNewest.set(parentId, id);
+    },
+  };
+};

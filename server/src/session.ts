@@ -1,0 +1,280 @@
+/**
+ * One session at work: a queue whose turns are decided, committed, applied, broadcast and answered (N2).
+ *
+ *     submit ─► queue ─► decide + apply ─► commit ─► broadcast ─► (on disk) ─► answer
+ *
+ * What is decided is applied at once, so that the next command of the turn is decided against it. Nobody
+ * sees that before the commit: reads wait in the same queue. Where the commit fails the state is thrown
+ * away and loaded again, and the turn is decided once more or refused.
+ */
+import {
+  type Epoch,
+  type ErrorBody,
+  type LogRecord,
+  type Runtime,
+  refusal,
+  type SessionId,
+  type WriterId,
+} from "@espalier/shared";
+import { decide } from "./decide/decide.js";
+import type { Command, Decision } from "./decide/decision.js";
+import { expireWriter } from "./decide/runs.js";
+import { createFrame, type Frame } from "./frame.js";
+import { createLeases, type Holder } from "./lease.js";
+import { mergeSubmitted, type Submitted, type Turn } from "./merge-commands.js";
+import type { Actor } from "./principal.js";
+import { createSessionState, type SessionState } from "./state.js";
+import type { LogStore, StoredLog } from "./store/log-store.js";
+import { createTail, type Tail } from "./tail.js";
+
+export type Subscriber = {
+  send(frame: Frame): void;
+  /** The session cannot go on as it was: join again. */
+  end(error: ErrorBody): void;
+};
+
+/** What a read may see: the session between two commits. */
+export type SessionRead = {
+  readonly state: SessionState;
+  readonly epoch: Epoch;
+  tailAfter(seq: number): LogRecord[] | null;
+  /** From here on the subscriber is sent every record (J1). */
+  subscribe(subscriber: Subscriber, writer: WriterId): () => void;
+};
+
+export type Session = {
+  readonly id: SessionId;
+  /** Stands for the session on the wire; the same for every reader, so that one encoding serves all. */
+  readonly ch: number;
+  /** Whether it was ever written (F7). */
+  readonly isStored: boolean;
+  /** Nobody is joined, nothing is open or under way. */
+  readonly isIdle: boolean;
+  submit(command: Command, actor: Actor, respond: (decision: Decision) => void): void;
+  read(read: (session: SessionRead) => void): void;
+  /** Ends timers and subscriptions; what was committed stays. */
+  close(error: ErrorBody): void;
+};
+
+type SessionOptions = {
+  readonly id: SessionId;
+  readonly ch: number;
+  readonly log: StoredLog | null;
+  readonly store: LogStore;
+  readonly runtime: Runtime;
+  readonly graceMs: number;
+  /** Hears of each commit, and of the end where the session had to give up. */
+  readonly onCommit: (records: readonly LogRecord[]) => void;
+  readonly onIdle: () => void;
+  readonly onFailed: () => void;
+};
+
+/** Another node may win the race for the head; after this many times it is not a race. */
+const MAX_TRIES = 5;
+
+type Answered = { readonly turn: Turn; readonly decision: Decision };
+
+export const createSession = (options: SessionOptions): Session => {
+  const { id, ch, store, runtime, onCommit, onIdle, onFailed } = options;
+  const subscribers = new Set<Subscriber>();
+  const leases = createLeases(options.graceMs);
+  let epoch = options.log?.epoch ?? store.epoch;
+  let isStored = options.log !== null;
+  let state = stateOf(options.log);
+  let tail = tailOf(options.log);
+  let submitted: Submitted[] = [];
+  let reads: ((session: SessionRead) => void)[] = [];
+  let isBusy = false;
+  let ended: ErrorBody | null = null;
+  let cancelTimer: (() => void) | null = null;
+
+  /** What a log was found to have open is held by nobody until its writer comes (S7). */
+  const awaitHolders = (): void => {
+    const now = runtime.now();
+    for (const { entry } of state.open()) leases.await(entry.writer, now);
+    for (const run of state.runs.open()) if (run.status === "active") leases.await(run.writer, now);
+  };
+
+  const fail = (error: ErrorBody): void => {
+    if (ended !== null) return;
+    close(error);
+    onFailed();
+  };
+
+  const close = (error: ErrorBody): void => {
+    ended = error;
+    cancelTimer?.();
+    for (const subscriber of [...subscribers]) subscriber.end(error);
+    subscribers.clear();
+    for (const { respond } of submitted.splice(0)) respond({ type: "refused", error });
+  };
+
+  const broadcast = (records: readonly LogRecord[]): void => {
+    const last = records.at(-1);
+    if (last === undefined) return;
+    for (const record of records) tail.push(record);
+    const frame = createFrame(ch, records, last.seq);
+    for (const subscriber of subscribers) subscriber.send(frame);
+    onCommit(records);
+  };
+
+  /** Takes the state from the store; what others wrote, or what did land, is broadcast. */
+  const reload = async (committedHead: number): Promise<ErrorBody | null> => {
+    const outcome = await store.load(id);
+    if (outcome.type === "refused") return outcome.error;
+    const log = outcome.type === "ok" ? outcome.log : null;
+    state = stateOf(log);
+    awaitHolders();
+    isStored = log !== null;
+    if (log !== null && log.epoch !== epoch)
+      return refusal("unavailable", `unable to go on with ${id}; records may have been lost`);
+    broadcast(log?.records.filter((record) => record.seq > committedHead) ?? []);
+    return null;
+  };
+
+  const decideTurn = (turns: readonly Turn[], expired: readonly Holder[]) => {
+    const now = runtime.now();
+    const records: LogRecord[] = [];
+    const apply = (decided: readonly LogRecord[]): void => {
+      for (const record of decided) {
+        state.apply(record);
+        records.push(record);
+      }
+    };
+    for (const holder of expired) apply(expireWriter(state, holder, now));
+    const answered = turns.map((turn): Answered => {
+      const decision = decide({ state, actor: turn.actor, now }, turn.command);
+      if (decision.type === "accepted") apply(decision.records);
+      return { turn, decision };
+    });
+    return { records, answered };
+  };
+
+  /** An acknowledgement waits until all that was in the log when it was decided is on disk (D1). */
+  const answerWhenDurable = (durable: Promise<void>, answered: readonly Answered[]): void => {
+    if (answered.length === 0) return;
+    const answerAll = (): void => {
+      for (const { turn, decision } of answered) for (const respond of turn.responds) respond(decision);
+    };
+    durable.then(answerAll, (cause: unknown) => {
+      const error = refusal("unavailable", `unable to sync the log of ${id}; ${String(cause)}`);
+      refuseAll(answered, error);
+      fail(error);
+    });
+  };
+
+  const commitTurn = async (turns: readonly Turn[], expired: readonly Holder[]): Promise<void> => {
+    for (let tries = 1; ; tries += 1) {
+      const committedHead = state.head;
+      const { records, answered } = decideTurn(turns, expired);
+      if (records.length === 0) return answerWhenDurable(store.synced(id), answered);
+      const outcome = await store.append(id, committedHead, records);
+      if (outcome.type === "ok") {
+        isStored = true;
+        broadcast(records);
+        return answerWhenDurable(outcome.durable, answered);
+      }
+      const fault = await reload(committedHead);
+      if (fault !== null) {
+        refuseAll(answered, fault);
+        return fail(fault);
+      }
+      if (outcome.type === "refused") return refuseAll(answered, outcome.error);
+      if (tries >= MAX_TRIES)
+        return refuseAll(answered, refusal("unavailable", `unable to write to ${id}; others keep writing first`));
+    }
+  };
+
+  const answerReads = (): void => {
+    const session: SessionRead = {
+      state,
+      epoch,
+      tailAfter: (seq) => tail.after(seq),
+      subscribe: (subscriber, writer) => subscribe(subscriber, writer),
+    };
+    for (const read of reads.splice(0)) read(session);
+  };
+
+  const subscribe = (subscriber: Subscriber, writer: WriterId): (() => void) => {
+    subscribers.add(subscriber);
+    leases.connect(writer);
+    return () => {
+      if (!subscribers.delete(subscriber)) return;
+      leases.disconnect(writer, runtime.now());
+      settle();
+    };
+  };
+
+  const pump = async (): Promise<void> => {
+    while (ended === null) {
+      const expired = leases.takeExpired(runtime.now());
+      const turns = mergeSubmitted(submitted.splice(0));
+      if (turns.length > 0 || expired.length > 0) await commitTurn(turns, expired);
+      if (ended === null) answerReads();
+      if (submitted.length === 0 && reads.length === 0) break;
+    }
+    isBusy = false;
+    settle();
+  };
+
+  const wake = (): void => {
+    if (isBusy || ended !== null) return;
+    isBusy = true;
+    runtime.defer(() => {
+      pump().catch((cause: unknown) => {
+        isBusy = false;
+        fail(refusal("internal", `unable to go on with ${id}; ${String(cause)}`));
+      });
+    });
+  };
+
+  /** At rest: arm the timer of the next lease, or say that nothing is going on. */
+  const settle = (): void => {
+    if (isBusy || ended !== null) return;
+    cancelTimer?.();
+    const deadline = leases.nextDeadline;
+    cancelTimer =
+      deadline === null ? null : runtime.setTimer(Math.max(0, deadline - runtime.now()), wake);
+    if (subscribers.size === 0 && leases.isIdle) onIdle();
+  };
+
+  awaitHolders();
+  settle();
+
+  return {
+    id,
+    ch,
+    get isStored() {
+      return isStored;
+    },
+    get isIdle() {
+      return !isBusy && subscribers.size === 0 && leases.isIdle;
+    },
+    submit: (command, actor, respond) => {
+      if (ended !== null) return respond({ type: "refused", error: ended });
+      submitted.push({ command, actor, respond });
+      wake();
+    },
+    read: (read) => {
+      reads.push(read);
+      wake();
+    },
+    close,
+  };
+};
+
+const stateOf = (log: StoredLog | null): SessionState => {
+  const state = createSessionState(log?.head ?? 0);
+  for (const record of log?.records ?? []) state.apply(record);
+  return state;
+};
+
+const tailOf = (log: StoredLog | null): Tail => {
+  const tail = createTail(0);
+  for (const record of log?.records ?? []) tail.push(record);
+  return tail;
+};
+
+const refuseAll = (answered: readonly Answered[], error: ErrorBody): void => {
+  for (const { turn } of answered) for (const respond of turn.responds) respond({ type: "refused", error });
+};
