@@ -6,12 +6,10 @@ import {
   type ClientMessage,
   type EntryId,
   type ErrorBody,
-  newestChild,
   type Runtime,
   refusal,
   type ServerMessage,
   type SessionSummary,
-  tipOf,
   type TreeNode,
 } from "@espalier/shared";
 import type { Answer, Command, Decision } from "./decide/decision.js";
@@ -20,7 +18,7 @@ import type { Hub } from "./hub.js";
 import { answerJoin } from "./join.js";
 import { type Actor, mayDo } from "./principal.js";
 import type { Session, SessionRead } from "./session.js";
-import { addLine, alternativesFrom, createWindow, sortedEntries } from "./window.js";
+import { addLine, alternativesFrom, createWindow, leafOf, sortedEntries } from "./window.js";
 
 export type Commands = {
   handle(message: Exclude<ClientMessage, { type: "hello" | "ping" }>): void;
@@ -48,12 +46,14 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
   let unwatch: (() => void) | null = null;
   let isClosed = false;
 
-  const refuse = (message: { n: number }, error: ErrorBody): void => send({ type: "refused", n: message.n, error });
+  const refuse = (message: { n: number }, error: ErrorBody): void =>
+    send({ type: "refused", n: message.n, error });
 
   const join = async (message: Of<"join">): Promise<void> => {
     const { principal, writer } = actor;
     const id = message.session;
-    if (!mayDo(principal, "read", id)) return refuse(message, refusal("forbidden", `unable to join ${id}; ${principal.id} may not read it`));
+    if (!mayDo(principal, "read", id))
+      return refuse(message, refusal("forbidden", `unable to join ${id}; ${principal.id} may not read it`));
     const mayCreate = message.create === true && mayDo(principal, "create", id);
     const opened = await hub.open(id, mayCreate);
     if (opened.type === "refused") return isClosed ? undefined : refuse(message, opened.error);
@@ -86,7 +86,10 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
     joinedByCh.delete(ch);
   };
 
-  const readJoined = (message: Numbered & { ch: number }, read: (session: SessionRead) => ServerMessage): void => {
+  const readJoined = (
+    message: Numbered & { ch: number },
+    read: (session: SessionRead) => ServerMessage,
+  ): void => {
     const joined = joinedByCh.get(message.ch);
     if (joined === undefined) return refuse(message, NOT_JOINED);
     joined.session.read((session) => {
@@ -103,9 +106,11 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
 
   const line = (message: Of<"line">): void =>
     readJoined(message, (session) => {
-      const node = session.state.tree.get(message.through);
-      if (node === undefined) return notFound(message, message.through);
-      return windowUpTo(session, message, message.walk === "newest" ? tipOf(node, newestChild) : node);
+      const { tree } = session.state;
+      const [first] = message.candidates;
+      const isKnown = message.candidates.some((id) => id === null || tree.get(id) !== undefined);
+      if (!isKnown && first !== undefined) return notFound(message, first);
+      return windowUpTo(session, message, leafOf(tree, message));
     });
 
   const alternatives = (message: Of<"alternatives">): void =>
@@ -138,7 +143,8 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
   const append = ({ type: _type, ch, ...draft }: Of<"append">): void =>
     submit(ch, { type: "append", append: draft }, (decision) => {
       if (isClosed) return;
-      if (decision.type === "refused") return send({ type: "refused", ch, id: draft.id, error: decision.error });
+      if (decision.type === "refused")
+        return send({ type: "refused", ch, id: draft.id, error: decision.error });
       if (decision.answer.type === "appended") paceAppended({ ch, ...decision.answer });
     });
 
@@ -219,7 +225,7 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
 
 const NOT_JOINED = refusal("not_joined", "unable to do that; the session was not joined on this connection");
 
-const notFound = ({ n }: { n: number }, id: EntryId): ServerMessage => ({
+const notFound = ({ n }: { n: number }, id: EntryId | null): ServerMessage => ({
   type: "refused",
   n,
   error: refusal("not_found", `unable to read; there is no entry ${id}`),

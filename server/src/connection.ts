@@ -11,8 +11,8 @@ import {
   isAppendMessage,
   jsonFault,
   PROTOCOL_VERSION,
-  refusal,
   type Runtime,
+  refusal,
   type ServerMessage,
 } from "@espalier/shared";
 import { clientMessageSchema } from "@espalier/shared/schema";
@@ -56,7 +56,9 @@ export const createConnection = (options: ConnectionOptions): Connection => {
   let isClosed = false;
   let inFlight = 0;
   let heardAt = runtime.now();
-  let cancelTimer = runtime.setTimer(HELLO_MS, () => close(refusal("timeout", "unable to go on; no hello came")));
+  let cancelTimer = runtime.setTimer(HELLO_MS, () =>
+    close(refusal("timeout", "unable to go on; no hello came")),
+  );
 
   const pump = (): void => {
     while (!isClosed && inFlight < IN_FLIGHT_BYTES) {
@@ -105,7 +107,12 @@ export const createConnection = (options: ConnectionOptions): Connection => {
 
   const greet = async ({ protocol, writer, token }: Hello): Promise<void> => {
     if (protocol !== PROTOCOL_VERSION)
-      return close(refusal("protocol", `unable to talk; this server speaks protocol ${PROTOCOL_VERSION}, not ${protocol}`));
+      return close(
+        refusal(
+          "protocol",
+          `unable to talk; this server speaks protocol ${PROTOCOL_VERSION}, not ${protocol}`,
+        ),
+      );
     const principal = await authenticate({ ...options.request, token });
     if (isClosed) return;
     if (isRefusal(principal)) return close(principal, ERRORS.unauthorized.close);
@@ -137,7 +144,8 @@ export const createConnection = (options: ConnectionOptions): Connection => {
       );
       return;
     }
-    if (commands === null) return close(refusal("invalid", "unable to go on; hello comes first and is answered"));
+    if (commands === null)
+      return close(refusal("invalid", "unable to go on; hello comes first and is answered"));
     commands.handle(message);
   };
 
@@ -177,14 +185,23 @@ const decode = (text: string): Decoded => {
   }
   const fault = jsonFault(value);
   if (fault !== null)
-    return { type: "refused", error: refusal("invalid", `unable to read a message; ${fault}`), ...answerTo(value) };
+    return {
+      type: "refused",
+      error: refusal("invalid", `unable to read a message; ${fault}`),
+      ...answerTo(value),
+    };
   // Appends come once a token: a check by hand takes a tenth of the schema's time.
   if (isAppendMessage(value)) return { type: "ok", message: value };
   const checked = clientMessageSchema.safeParse(value);
   if (checked.success) return { type: "ok", message: checked.data };
   const [issue] = checked.error.issues;
-  const reason = issue === undefined ? "it has the wrong shape" : `${issue.path.join(".") || "it"}: ${issue.message}`;
-  return { type: "refused", error: refusal("invalid", `unable to read a message; ${reason}`), ...answerTo(value) };
+  const reason =
+    issue === undefined ? "it has the wrong shape" : `${issue.path.join(".") || "it"}: ${issue.message}`;
+  return {
+    type: "refused",
+    error: refusal("invalid", `unable to read a message; ${reason}`),
+    ...answerTo(value),
+  };
 };
 
 const answerTo = (value: unknown): { answer?: { n: number } | { ch: number; id: never } } => {

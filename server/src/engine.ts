@@ -1,5 +1,5 @@
 /** The server without sockets or files: it is handed both. */
-import { type ErrorBody, refusal, type Runtime } from "@espalier/shared";
+import { type ErrorBody, type Runtime, refusal } from "@espalier/shared";
 import { type Connection, createConnection } from "./connection.js";
 import { createHub } from "./hub.js";
 import type { Authenticate, AuthRequest } from "./principal.js";
@@ -26,7 +26,12 @@ export type EngineOptions = {
 const SERVICE_RESTART = 1012;
 
 /** Sessions with something unfinished are opened before it returns (S7). */
-export const createEngine = async ({ store, runtime, authenticate, graceMs }: EngineOptions): Promise<Engine> => {
+export const createEngine = async ({
+  store,
+  runtime,
+  authenticate,
+  graceMs,
+}: EngineOptions): Promise<Engine> => {
   const hub = createHub({ store, runtime, graceMs });
   const connections = new Set<Connection>();
   await hub.resume();

@@ -25,7 +25,11 @@ export const createFrame = (ch: number, records: readonly LogRecord[], upto: num
     bytes,
     text: () => {
       if (encoded === undefined)
-        encoded = JSON.stringify({ records: records as RecordsMessage["records"], ch, upto } satisfies RecordsMessage);
+        encoded = JSON.stringify({
+          records: records as RecordsMessage["records"],
+          ch,
+          upto,
+        } satisfies RecordsMessage);
       return encoded;
     },
   };
@@ -36,7 +40,11 @@ export const mergeFrames = (frames: readonly Frame[]): Frame => {
   const last = frames.at(-1);
   if (first === undefined || last === undefined) throw new RangeError("there is no frame to merge");
   if (first === last) return first;
-  return createFrame(first.ch, mergeRecords(frames.flatMap((frame) => frame.records)) as LogRecord[], last.upto);
+  return createFrame(
+    first.ch,
+    mergeRecords(frames.flatMap((frame) => frame.records)) as LogRecord[],
+    last.upto,
+  );
 };
 
 const RECORD_BYTES = 160;
@@ -45,12 +53,14 @@ const RECORD_BYTES = 160;
 export const weightOf = (record: LogRecord): number => {
   if (record.kind === "append") {
     let bytes = RECORD_BYTES;
-    for (const delta of record.deltas) bytes += "text" in delta ? delta.text.length : JSON.stringify(delta).length;
+    for (const delta of record.deltas)
+      bytes += "text" in delta ? delta.text.length : JSON.stringify(delta).length;
     return bytes;
   }
   if (record.kind !== "entry" || record.type !== "message") return JSON.stringify(record).length;
   let bytes = RECORD_BYTES + (record.meta === undefined ? 0 : JSON.stringify(record.meta).length);
   for (const part of record.parts)
-    bytes += part.type === "text" || part.type === "thinking" ? part.text.length + 30 : JSON.stringify(part).length;
+    bytes +=
+      part.type === "text" || part.type === "thinking" ? part.text.length + 30 : JSON.stringify(part).length;
   return bytes;
 };

@@ -109,7 +109,10 @@ export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
       const opened = use(held);
       if (opened.type === "ok" && !create && !held.session.isStored) {
         opened.release();
-        return { type: "refused", error: refusal("not_found", `unable to open ${id}; there is no such session`) };
+        return {
+          type: "refused",
+          error: refusal("not_found", `unable to open ${id}; there is no such session`),
+        };
       }
       return opened;
     },

@@ -21,8 +21,23 @@ export const answerJoin = (session: SessionRead, join: Join, ch: number): Joined
   const { cursor } = join;
   const tail = cursor?.epoch === epoch ? session.tailAfter(cursor.seq) : null;
   if (tail !== null)
-    return { ...head, mode: "tail", lines: [], entries: [], alternatives: [], open: [], runs: [], registers: [], records: tail as Joined["records"] };
-  return { ...head, mode: cursor === undefined ? "fresh" : "reset", ...windows(session, join.lines), records: [] };
+    return {
+      ...head,
+      mode: "tail",
+      lines: [],
+      entries: [],
+      alternatives: [],
+      open: [],
+      runs: [],
+      registers: [],
+      records: tail as Joined["records"],
+    };
+  return {
+    ...head,
+    mode: cursor === undefined ? "fresh" : "reset",
+    ...windows(session, join.lines),
+    records: [],
+  };
 };
 
 const windows = ({ state }: SessionRead, asks: readonly LineAsk[]) => {
@@ -35,7 +50,8 @@ const windows = ({ state }: SessionRead, asks: readonly LineAsk[]) => {
   const entries = sortedEntries(window);
   const open: OpenEntry[] = [];
   for (const { entry } of state.open())
-    if (!window.entries.has(entry.id)) open.push({ id: entry.id, parentId: entry.parentId, size: entry.size });
+    if (!window.entries.has(entry.id))
+      open.push({ id: entry.id, parentId: entry.parentId, size: entry.size });
   return {
     lines,
     entries: entries as Joined["entries"],

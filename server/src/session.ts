@@ -78,12 +78,12 @@ export const createSession = (options: SessionOptions): Session => {
   const { id, ch, store, runtime, onCommit, onIdle, onFailed } = options;
   const subscribers = new Set<Subscriber>();
   const leases = createLeases(options.graceMs);
-  let epoch = options.log?.epoch ?? store.epoch;
+  const epoch = options.log?.epoch ?? store.epoch;
   let isStored = options.log !== null;
   let state = stateOf(options.log);
-  let tail = tailOf(options.log);
-  let submitted: Submitted[] = [];
-  let reads: ((session: SessionRead) => void)[] = [];
+  const tail = tailOf(options.log);
+  const submitted: Submitted[] = [];
+  const reads: ((session: SessionRead) => void)[] = [];
   let isBusy = false;
   let ended: ErrorBody | null = null;
   let cancelTimer: (() => void) | null = null;
@@ -181,7 +181,10 @@ export const createSession = (options: SessionOptions): Session => {
       }
       if (outcome.type === "refused") return refuseAll(answered, outcome.error);
       if (tries >= MAX_TRIES)
-        return refuseAll(answered, refusal("unavailable", `unable to write to ${id}; others keep writing first`));
+        return refuseAll(
+          answered,
+          refusal("unavailable", `unable to write to ${id}; others keep writing first`),
+        );
     }
   };
 
@@ -233,8 +236,7 @@ export const createSession = (options: SessionOptions): Session => {
     if (isBusy || ended !== null) return;
     cancelTimer?.();
     const deadline = leases.nextDeadline;
-    cancelTimer =
-      deadline === null ? null : runtime.setTimer(Math.max(0, deadline - runtime.now()), wake);
+    cancelTimer = deadline === null ? null : runtime.setTimer(Math.max(0, deadline - runtime.now()), wake);
     if (subscribers.size === 0 && leases.isIdle) onIdle();
   };
 

@@ -15,9 +15,9 @@ import {
   type RunId,
   type Runs,
   sizeOfDelta,
-  takeDeltas,
   type Tree,
   type TreeNode,
+  takeDeltas,
   trimDeltas,
 } from "@espalier/shared";
 

@@ -8,6 +8,7 @@ import {
   type Entry,
   type EntryId,
   type LineAsk,
+  newestChild,
   oldestChild,
   type Tree,
   type TreeNode,
@@ -29,9 +30,10 @@ export const leafOf = (tree: Tree, ask: LineAsk): TreeNode | null => {
   const known = ask.candidates.find((id) => id === null || tree.get(id) !== undefined);
   if (known === undefined) return tree.newest;
   const node = known === null ? null : (tree.get(known) as TreeNode);
-  if (ask.held) return node;
-  const from = node ?? tree.roots[0];
-  return from === undefined ? null : tipOf(from, oldestChild);
+  if (ask.walk === "stay") return node;
+  const choose = ask.walk === "oldest" ? oldestChild : newestChild;
+  if (node !== null) return tipOf(node, choose);
+  return tree.roots.length === 0 ? null : tipOf(choose(tree.roots), choose);
 };
 
 /** Adds up to `limit` entries, the leaf and what is above it; ends before it grows past its bytes. */
@@ -73,7 +75,8 @@ const addAlternatives = (
   const { length } = tree.children(parentId);
   if (length < (shown === null ? 1 : 2)) return;
   const position = shown === null ? length - 1 : positionOf(tree.children(parentId), shown);
-  if (window.alternatives.some((given) => given.parentId === parentId && holdsPosition(given, position))) return;
+  if (window.alternatives.some((given) => given.parentId === parentId && holdsPosition(given, position)))
+    return;
   const half = ALTERNATIVES_AROUND / 2;
   const from = Math.max(0, Math.min(position - half, length - ALTERNATIVES_AROUND));
   window.alternatives.push(alternativesFrom(tree, parentId, from, ALTERNATIVES_AROUND));

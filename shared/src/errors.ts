@@ -15,7 +15,11 @@ export const ERRORS = {
     meaning: "an id does not fit the grammar",
     advice: "use letters, digits, `_` and `-`, at most 64, beginning with a letter or digit",
   },
-  too_large: { meaning: "a record, page or frame is past its limit", advice: "send less at once", close: 1009 },
+  too_large: {
+    meaning: "a record, page or frame is past its limit",
+    advice: "send less at once",
+    close: 1009,
+  },
   protocol: {
     meaning: "the two sides speak different versions of the protocol",
     advice: "update the older side",
@@ -26,7 +30,10 @@ export const ERRORS = {
     advice: "get a new token and connect again",
     close: 4401,
   },
-  forbidden: { meaning: "this principal may not do that", advice: "ask for the right, or act as another principal" },
+  forbidden: {
+    meaning: "this principal may not do that",
+    advice: "ask for the right, or act as another principal",
+  },
   not_found: {
     meaning: "there is no such session, run or entry",
     advice: "check the id; to begin a session, join it with `create`",
@@ -53,16 +60,27 @@ export const ERRORS = {
     meaning: "a file was written by a newer version",
     advice: "update this program; the file was left untouched",
   },
-  locked: { meaning: "another process owns the directory", advice: "stop that process, or use another directory" },
+  locked: {
+    meaning: "another process owns the directory",
+    advice: "stop that process, or use another directory",
+  },
   unavailable: {
     meaning: "the log could not be written just now",
     advice: "try again later; nothing of the request was kept",
   },
-  overloaded: { meaning: "a bound on memory or rate was reached", advice: "slow down and try again", close: 1013 },
+  overloaded: {
+    meaning: "a bound on memory or rate was reached",
+    advice: "slow down and try again",
+    close: 1013,
+  },
   timeout: { meaning: "the other side did not answer in time", advice: "try again" },
   offline: { meaning: "there is no connection", advice: "wait; it is retried by itself" },
   shut: { meaning: "the client, session or view was closed here", advice: "open a new one" },
-  internal: { meaning: "a fault in the server", advice: "look into the server's log and report it", close: 1011 },
+  internal: {
+    meaning: "a fault in the server",
+    advice: "look into the server's log and report it",
+    close: 1011,
+  },
 } as const satisfies Record<string, ErrorInfo>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -1,4 +1,5 @@
 /** What a conversation is: the pure part, with no schema library. Schemas are in `@espalier/shared/schema`. */
+export { type AppendMessage, isAppendMessage } from "./append-check.js";
 export { ERRORS, type ErrorBody, type ErrorCode, EspalierError, refusal } from "./errors.js";
 export {
   type EntryId,
@@ -29,7 +30,6 @@ export {
   oldestChild,
   pathTo,
   promptOf,
-  selectedChild,
   tipOf,
 } from "./path.js";
 export type {

@@ -1,8 +1,7 @@
 /**
  * Walks of the tree: a path upwards, a tip downwards. Each is a loop that costs its own length (T5, T6).
  */
-import type { EntryId } from "./ids.js";
-import type { Tree, TreeNode } from "./tree.js";
+import type { TreeNode } from "./tree.js";
 
 /** The loaded ancestors of a node and the node itself, the topmost first. */
 export const pathTo = (node: TreeNode): TreeNode[] => {
@@ -12,24 +11,15 @@ export const pathTo = (node: TreeNode): TreeNode[] => {
 };
 
 /** Chooses one of at least one child. */
-export type ChooseChild = (children: readonly TreeNode[], parent: TreeNode) => TreeNode;
+export type ChooseChild = (children: readonly TreeNode[]) => TreeNode;
 
 export const newestChild: ChooseChild = (children) => children[children.length - 1] as TreeNode;
 export const oldestChild: ChooseChild = (children) => children[0] as TreeNode;
 
-/** What was selected under this parent before, else the newest (V2, V6). */
-export const selectedChild =
-  (tree: Tree, selections: ReadonlyMap<EntryId | null, EntryId>): ChooseChild =>
-  (children, parent) => {
-    const selected = selections.get(parent.entry.id);
-    const chosen = selected === undefined ? undefined : tree.get(selected);
-    return chosen?.parent === parent ? chosen : newestChild(children, parent);
-  };
-
 /** The last entry of the line that goes on from a node. */
 export const tipOf = (node: TreeNode, choose: ChooseChild): TreeNode => {
   let tip = node;
-  while (tip.children.length > 0) tip = choose(tip.children, tip);
+  while (tip.children.length > 0) tip = choose(tip.children);
   return tip;
 };
 

@@ -44,14 +44,16 @@ const cursorSchema = z.strictObject({ epoch: epochSchema, seq: headSchema });
 export type Cursor = z.infer<typeof cursorSchema>;
 
 /**
- * A line that a view asks for in a join. The server takes the first candidate that it knows (J2);
- * `null` stands for the place before the first entry, which is always known. With none: the line of
- * the entry with the highest seq (V2). Unless `held`, the line then grows as a connected view would
- * have grown: along the oldest child at each step (V3, V4).
+ * A line that a view asks for. The server takes the first candidate that it knows (J2); `null` stands
+ * for the place before the first entry, which is always known. With none: the line of the entry with
+ * the highest seq (V2). From there it walks on:
+ * - `stay`: it ends there, as a held view does (V4);
+ * - `oldest`: along the oldest child at each step, as a connected view would have grown (V3);
+ * - `newest`: along the newest child at each step, as a reader chooses who picks a branch (V2).
  */
 export const lineAskSchema = z.strictObject({
   candidates: z.array(entryIdSchema.nullable()).max(256),
-  held: z.boolean(),
+  walk: z.enum(["stay", "oldest", "newest"]),
   limit,
 });
 export type LineAsk = z.infer<typeof lineAskSchema>;
@@ -113,18 +115,8 @@ export const clientMessageSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("register"), n, ch, key: registerKeySchema, value: jsonSchema }),
   /** Up to `limit` entries above `before`, along its ancestors. */
   z.strictObject({ type: z.literal("page"), n, ch, before: entryIdSchema, limit }),
-  /**
-   * The newest `limit` entries of the line through an entry: `newest` goes on to its tip by the newest
-   * child at each step, `stay` ends at the entry.
-   */
-  z.strictObject({
-    type: z.literal("line"),
-    n,
-    ch,
-    through: entryIdSchema,
-    walk: z.enum(["newest", "stay"]),
-    limit,
-  }),
+  /** The newest `limit` entries of a line. */
+  z.strictObject({ type: z.literal("line"), n, ch, ...lineAskSchema.shape }),
   /** The ids of one parent's children, from a position on. */
   z.strictObject({
     type: z.literal("alternatives"),
@@ -260,7 +252,13 @@ export const serverMessageSchema = z.union([
       entries: z.array(entrySchema),
       alternatives: z.array(alternativesSchema),
     }),
-    z.object({ type: z.literal("alternatives"), n, epoch: epochSchema, head: headSchema, ...alternativesSchema.shape }),
+    z.object({
+      type: z.literal("alternatives"),
+      n,
+      epoch: epochSchema,
+      head: headSchema,
+      ...alternativesSchema.shape,
+    }),
     z.object({
       type: z.literal("listed"),
       n,

@@ -7,8 +7,8 @@ import {
   ENTRY_BYTES,
   type Entry,
   jsonEqual,
-  mergeDeltas,
   type MessageEntry,
+  mergeDeltas,
   type Seq,
   sizeOfDeltas,
   takeDeltas,
@@ -24,15 +24,22 @@ export const decideAppend = (context: Context, append: AppendDraft): Decision =>
   const { id, at, deltas, status, usage } = append;
   const entry = state.tree.get(id)?.entry;
   if (entry === undefined) return refused("not_found", `unable to append; there is no entry ${id}`);
-  if (!mayAppend(context, entry)) return refused("forbidden", `unable to append to ${id}; another writer holds it`);
+  if (!mayAppend(context, entry))
+    return refused("forbidden", `unable to append to ${id}; another writer holds it`);
   const { size } = entry;
   const end = at + sizeOfDeltas(deltas);
   if (entry.status !== "streaming" || entry.type !== "message") {
     const isRepeat = status === undefined ? end <= size : end === size && status === entry.status;
-    return isRepeat ? unchanged(entry) : refused("closed", `unable to append to ${id}; it is ${entry.status}`);
+    return isRepeat
+      ? unchanged(entry)
+      : refused("closed", `unable to append to ${id}; it is ${entry.status}`);
   }
   if (at > size || (end < size && status !== undefined))
-    return refused("gap", `unable to append to ${id}; it holds ${size} and the append covers ${at} to ${end}`, { size });
+    return refused(
+      "gap",
+      `unable to append to ${id}; it holds ${size} and the append covers ${at} to ${end}`,
+      { size },
+    );
   const isUsageNew = usage !== undefined && !jsonEqual(usage, entry.usage);
   if (end <= size && status === undefined && !isUsageNew) return unchanged(entry);
 
@@ -51,7 +58,8 @@ export const decideAppend = (context: Context, append: AppendDraft): Decision =>
   });
 };
 
-const unchanged = ({ id, size, status }: Entry): Decision => accepted([], { type: "appended", id, size, status });
+const unchanged = ({ id, size, status }: Entry): Decision =>
+  accepted([], { type: "appended", id, size, status });
 
 const mayAppend = ({ state, actor }: Context, entry: Entry): boolean => {
   if (actor.principal.admin === true || entry.writer === actor.writer) return true;

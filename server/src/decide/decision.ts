@@ -20,7 +20,11 @@ import type { Actor } from "../principal.js";
 import type { SessionState } from "../state.js";
 
 export type Command =
-  | { readonly type: "publish"; readonly items: readonly PublishItem[]; readonly run?: RunRequest | undefined }
+  | {
+      readonly type: "publish";
+      readonly items: readonly PublishItem[];
+      readonly run?: RunRequest | undefined;
+    }
   | { readonly type: "append"; readonly append: AppendDraft }
   | { readonly type: "claim"; readonly id: RunId }
   | {

@@ -16,7 +16,15 @@ import {
 import { createPlacing, type Placing } from "../place.js";
 import type { Actor } from "../principal.js";
 import type { SessionState } from "../state.js";
-import { accepted, type Command, type Context, type Decision, holdsRun, refused, seqsAfter } from "./decision.js";
+import {
+  accepted,
+  type Command,
+  type Context,
+  type Decision,
+  holdsRun,
+  refused,
+  seqsAfter,
+} from "./decision.js";
 
 type Publish = Extract<Command, { type: "publish" }>;
 
@@ -37,12 +45,16 @@ export const decidePublish = (context: Context, command: Publish): Decision => {
       placed.push(placedFrom(earlier));
       continue;
     }
-    if (placing.has(draft.id)) return refused("conflict", `unable to publish ${draft.id}; the batch holds it twice`);
+    if (placing.has(draft.id))
+      return refused("conflict", `unable to publish ${draft.id}; the batch holds it twice`);
     const place = item.place ?? placeByRun(context, draft, lastOfRun);
     if ("type" in place) return place;
     const parentId = placing.parentFor(place);
     if (parentId === undefined)
-      return refused("unknown_parent", `unable to place ${draft.id}; ${namedIn(place)} is not in the session`);
+      return refused(
+        "unknown_parent",
+        `unable to place ${draft.id}; ${namedIn(place)} is not in the session`,
+      );
     const fault = referenceFault(state, placing, draft, parentId);
     if (fault !== null) return refused("invalid", `unable to publish ${draft.id}; ${fault}`);
     const entry = toEntry(draft, { parentId, seq: nextSeq(), time: now, actor: context.actor });
@@ -73,11 +85,15 @@ const placeByRun = (
   if (draft.runId === undefined)
     return refused("invalid", `unable to place ${draft.id}; it names neither a place nor a run`);
   const run = state.runs.get(draft.runId);
-  if (run === undefined) return refused("not_found", `unable to publish ${draft.id}; there is no run ${draft.runId}`);
+  if (run === undefined)
+    return refused("not_found", `unable to publish ${draft.id}; there is no run ${draft.runId}`);
   if (isRunEnded(run.status))
     return refused("closed", `unable to publish ${draft.id}; run ${draft.runId} is ${run.status}`);
   if (!holdsRun(run, actor.writer) && actor.principal.admin !== true)
-    return refused("forbidden", `unable to publish ${draft.id}; run ${draft.runId} is not held by this writer`);
+    return refused(
+      "forbidden",
+      `unable to publish ${draft.id}; run ${draft.runId} is not held by this writer`,
+    );
   const last = lastOfRun.get(run.id) ?? state.lastOfRun(run.id);
   return last === undefined ? run.place : { after: last };
 };
@@ -85,7 +101,17 @@ const placeByRun = (
 /** The body as it was logged, without what the server gave it (L4). */
 const isSamePublish = (entry: Entry, draft: Draft, actor: Actor): boolean => {
   if (entry.author !== actor.principal.id) return false;
-  const { kind: _k, parentId: _p, seq: _s, rev: _r, time: _t, author: _a, writer: _w, size: _z, ...body } = entry;
+  const {
+    kind: _k,
+    parentId: _p,
+    seq: _s,
+    rev: _r,
+    time: _t,
+    author: _a,
+    writer: _w,
+    size: _z,
+    ...body
+  } = entry;
   return jsonEqual(body, { ...draft, status: draft.status ?? "complete" });
 };
 
@@ -143,9 +169,13 @@ const requestRun = (
       : refused("conflict", `unable to request run ${request.id}; the id already holds another run`);
   }
   const resolved = resolvePlace(state, request);
-  if (resolved === null) return refused("unknown_parent", `unable to request run ${request.id}; its place is not in the session`);
+  if (resolved === null)
+    return refused("unknown_parent", `unable to request run ${request.id}; its place is not in the session`);
   if (placing.parentFor(resolved.place) === undefined)
-    return refused("unknown_parent", `unable to request run ${request.id}; ${namedIn(resolved.place)} is not in the session`);
+    return refused(
+      "unknown_parent",
+      `unable to request run ${request.id}; ${namedIn(resolved.place)} is not in the session`,
+    );
   const seq = nextSeq();
   const run: Run = {
     kind: "run",

@@ -11,14 +11,26 @@ import {
   type WriterId,
 } from "@espalier/shared";
 import type { SessionState } from "../state.js";
-import { accepted, type Command, type Context, type Decision, holdsRun, refused, seqsAfter } from "./decision.js";
+import {
+  accepted,
+  type Command,
+  type Context,
+  type Decision,
+  holdsRun,
+  refused,
+  seqsAfter,
+} from "./decision.js";
 
 /** Granted to one writer only; its repeat is acknowledged. */
-export const decideClaim = ({ state, actor, now }: Context, { id }: Extract<Command, { type: "claim" }>): Decision => {
+export const decideClaim = (
+  { state, actor, now }: Context,
+  { id }: Extract<Command, { type: "claim" }>,
+): Decision => {
   const run = state.runs.get(id);
   if (run === undefined) return refused("not_found", `unable to claim run ${id}; there is no such run`);
   if (holdsRun(run, actor.writer)) return accepted([], { type: "placed", entries: [], run });
-  if (run.status !== "requested") return refused("conflict", `unable to claim run ${id}; it is ${run.status}`);
+  if (run.status !== "requested")
+    return refused("conflict", `unable to claim run ${id}; it is ${run.status}`);
   const claimed = stepRun(run, "active", seqsAfter(state.head)(), now, {
     agent: actor.principal.id,
     writer: actor.writer,
@@ -42,7 +54,13 @@ export const decideEnd = (context: Context, command: Extract<Command, { type: "e
       : refused("closed", `unable to end run ${run.id}; it is ${run.status}`);
   }
   const nextSeq = seqsAfter(state.head);
-  const ended = endEntries(state, (entry) => entry.runId === run.id, ENTRY_STATUS_AFTER[command.status], nextSeq, now);
+  const ended = endEntries(
+    state,
+    (entry) => entry.runId === run.id,
+    ENTRY_STATUS_AFTER[command.status],
+    nextSeq,
+    now,
+  );
   const { usage, error } = command;
   const last = stepRun(run, command.status, nextSeq(), now, {
     ...(usage === undefined ? {} : { usage }),

@@ -1,0 +1,298 @@
+/**
+ * The public face of `@espalier/client`, for browsers and Node.
+ *
+ * @example
+ * const client = connect({ url: "ws://localhost:4400" });
+ * const { view } = client.session("plans", { create: true });
+ * view.subscribe(() => console.log(view.getMessages().map(({ entry }) => entry)));
+ * view.send("What grows in shade?", { run: true });
+ */
+import {
+  type ErrorBody,
+  EspalierError,
+  isSessionId,
+  type PrincipalId,
+  type Runtime,
+  type ServerMessage,
+  type SessionId,
+  type SessionSummary,
+  type WriterId,
+} from "@espalier/shared";
+import { createLink, isConnected } from "./link.js";
+import type { LinkState } from "./link-state.js";
+import type { QueueStorage } from "./outgoing.js";
+import { createRequests } from "./requests.js";
+import { createRuntime } from "./runtime.js";
+import { createSession, type Session, type SessionControl } from "./session.js";
+import type { WebSocketConstructor } from "./socket.js";
+import type { ViewOptions } from "./view-types.js";
+
+export type ConnectOptions = {
+  /** `ws:` or `wss:`. */
+  readonly url: string;
+  /** Asked for at each connect, so it may expire meanwhile (J4). */
+  readonly token?: string | (() => string | undefined | Promise<string | undefined>);
+  /** Needed where there is no global one, as in Node 20: `import { WebSocket } from "ws"`. */
+  readonly WebSocket?: unknown;
+  /** Keeps what was not sent over a reload (O3): `sessionStorage`, say. */
+  readonly storage?: QueueStorage;
+  /** For tests: clock, timers and chance. */
+  readonly runtime?: Runtime;
+};
+
+export type ClientStatus = "connecting" | "connected" | "offline" | "refused" | "closed";
+
+/** The same object until something of it changes. */
+export type ClientSnapshot = {
+  readonly status: ClientStatus;
+  readonly error: ErrorBody | null;
+  /** Who the server takes this client for; null before it has said so. */
+  readonly principal: PrincipalId | null;
+};
+
+export type SessionOptions = {
+  /** Begins the session where it does not exist (F7). */
+  readonly create?: boolean;
+  /** For the default view. */
+  readonly view?: ViewOptions;
+};
+
+export type ListPage = { readonly sessions: readonly SessionSummary[]; readonly more: boolean };
+
+export type Client = {
+  readonly writer: WriterId;
+  readonly snapshot: ClientSnapshot;
+  /** Returns its undo. */
+  subscribe(listener: () => void): () => void;
+  /** Joins a session; the same one for the same id until it is closed. */
+  session(id: string, options?: SessionOptions): Session;
+  /** Sessions by their last change, the newest first. */
+  list(page?: { limit?: number; after?: SessionId }): Promise<ListPage | ErrorBody>;
+  /** Tells the newest sessions, and then those that change, also over reconnects. Returns its undo. */
+  watch(listener: (sessions: readonly SessionSummary[]) => void): () => void;
+  /** Connects again after a refusal, with a new token. */
+  retry(): void;
+  newId(): string;
+  close(): void;
+};
+
+const LIST_LIMIT = 100;
+const NOBODY = "unknown" as PrincipalId;
+
+/** Connects at once, and again for as long as it is not closed. */
+export const connect = (options: ConnectOptions): Client => {
+  const runtime = options.runtime ?? createRuntime();
+  const writer = runtime.newId() as WriterId;
+  const sessionsById = new Map<SessionId, SessionControl>();
+  const listeners = new Set<() => void>();
+  const watchers = new Set<(sessions: readonly SessionSummary[]) => void>();
+  let principal: PrincipalId | null = null;
+  let snapshot: ClientSnapshot | null = null;
+  let isClosed = false;
+  let wasConnected = false;
+
+  const tell = (): void => {
+    snapshot = null;
+    for (const listener of [...listeners]) listener();
+  };
+
+  const tellWatchers = (sessions: readonly SessionSummary[]): void => {
+    for (const watcher of [...watchers]) watcher(sessions);
+  };
+
+  const watchList = async (): Promise<void> => {
+    if (watchers.size === 0) return;
+    const reply = await requests.ask({ type: "list", limit: LIST_LIMIT, watch: true });
+    if (reply.type === "listed") tellWatchers(reply.sessions);
+  };
+
+  const receive = (message: ServerMessage): void => {
+    if (!("type" in message)) {
+      for (const session of sessionsById.values()) if (session.ch === message.ch) session.records(message);
+      return;
+    }
+    if (requests.settle(message)) return;
+    switch (message.type) {
+      case "welcome":
+        principal = message.principal;
+        break;
+      case "sessions":
+        tellWatchers(message.sessions);
+        break;
+      case "appended":
+      case "left":
+      case "refused":
+        for (const session of [...sessionsById.values()])
+          if (session.ch === message.ch) session.message(message);
+        break;
+    }
+  };
+
+  const link = createLink({
+    url: options.url,
+    writer,
+    getToken: tokenGetter(options.token),
+    WebSocket: webSocketOf(options.WebSocket),
+    runtime,
+    onMessage: receive,
+    onState: (state) => {
+      const sessions = [...sessionsById.values()];
+      if (state.name === "live" && !wasConnected) {
+        wasConnected = true;
+        void watchList();
+        for (const session of sessions) session.connected();
+      } else if (!isConnected(state) && wasConnected) {
+        wasConnected = false;
+        requests.drop();
+        for (const session of sessions) session.disconnected();
+      }
+      tell();
+    },
+  });
+  const requests = createRequests((message) => link.send(message));
+
+  const openSession = (id: SessionId, { create = false, view = {} }: SessionOptions): Session => {
+    const control = createSession({
+      id,
+      create,
+      view,
+      runtime,
+      storage: options.storage,
+      getPrincipal: () => principal ?? NOBODY,
+      ask: (message) => requests.ask(message),
+      send: (message) => link.send(message),
+      leave: (ch) => void link.send({ type: "leave", ch }),
+      onClosed: () => void sessionsById.delete(id),
+    });
+    sessionsById.set(id, control);
+    // After this turn: the views that are made now are part of the join.
+    runtime.defer(() => {
+      if (wasConnected && sessionsById.get(id) === control && control.session.snapshot.status === "offline")
+        control.connected();
+    });
+    return control.session;
+  };
+
+  const unwatchPage = watchPage(() => link.wake());
+  link.start();
+
+  return {
+    writer,
+    get snapshot() {
+      snapshot ??= Object.freeze({ ...statusOf(link.state), principal });
+      return snapshot;
+    },
+    subscribe: (listener) => {
+      const own = (): void => listener();
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    session: (id, sessionOptions = {}) => {
+      if (isClosed) throw new EspalierError("shut", "unable to open a session; the client was closed");
+      if (!isSessionId(id))
+        throw new EspalierError(
+          "invalid_id",
+          `unable to open a session; ${JSON.stringify(id)} is no session id`,
+        );
+      return sessionsById.get(id)?.session ?? openSession(id, sessionOptions);
+    },
+    list: async ({ limit = LIST_LIMIT, after } = {}) => {
+      const reply = await requests.ask({ type: "list", limit, ...(after === undefined ? {} : { after }) });
+      if (reply.type === "listed") return { sessions: reply.sessions, more: reply.more };
+      return (reply as { error: ErrorBody }).error;
+    },
+    watch: (listener) => {
+      const own = (sessions: readonly SessionSummary[]): void => listener(sessions);
+      watchers.add(own);
+      if (wasConnected) void watchList();
+      return () => void watchers.delete(own);
+    },
+    retry: () => link.start(),
+    newId: () => runtime.newId(),
+    close: () => {
+      if (isClosed) return;
+      isClosed = true;
+      for (const { session } of [...sessionsById.values()]) session.close();
+      unwatchPage();
+      link.stop();
+      requests.drop();
+      listeners.clear();
+      watchers.clear();
+    },
+  };
+};
+
+const statusOf = ({ name, error }: LinkState): { status: ClientStatus; error: ErrorBody | null } => {
+  if (name === "live" || name === "checking") return { status: "connected", error: null };
+  if (name === "off") return { status: "closed", error };
+  if (name === "refused") return { status: "refused", error };
+  return { status: name === "waiting" ? "offline" : "connecting", error };
+};
+
+const tokenGetter = (
+  token: ConnectOptions["token"],
+): (() => string | undefined | Promise<string | undefined>) =>
+  typeof token === "function" ? token : () => token;
+
+const webSocketOf = (given: unknown): WebSocketConstructor => {
+  const found = given ?? (globalThis as { WebSocket?: unknown }).WebSocket;
+  if (typeof found !== "function")
+    throw new EspalierError(
+      "invalid",
+      "unable to connect; hand in a WebSocket, this runtime has none of its own",
+    );
+  return found as WebSocketConstructor;
+};
+
+/** On a page: a tab that is shown again, or a network that changed, looks at its connection at once (J5). */
+const watchPage = (wake: () => void): (() => void) => {
+  if (typeof globalThis.addEventListener !== "function" || typeof document === "undefined") return () => {};
+  const onVisible = (): void => {
+    if (document.visibilityState === "visible") wake();
+  };
+  addEventListener("online", wake);
+  addEventListener("offline", wake);
+  document.addEventListener("visibilitychange", onVisible);
+  return () => {
+    removeEventListener("online", wake);
+    removeEventListener("offline", wake);
+    document.removeEventListener("visibilitychange", onVisible);
+  };
+};
+
+export type {
+  Entry,
+  EntryId,
+  EntryStatus,
+  ErrorBody,
+  ErrorCode,
+  Json,
+  MessageEntry,
+  Part,
+  PrincipalId,
+  Run,
+  RunId,
+  SessionId,
+  SessionSummary,
+  Usage,
+} from "@espalier/shared";
+export { EspalierError, isId, isSessionId } from "@espalier/shared";
+export { type RunHandler, type ServeOptions, serveRuns } from "./agent.js";
+export type { QueueStorage } from "./outgoing.js";
+export type { Write } from "./pending.js";
+export type { HeldRun, RunDraft, Session, SessionChange, SessionSnapshot } from "./session.js";
+export type { BranchInfo } from "./siblings.js";
+export type { StreamWriter } from "./stream-writer.js";
+export type {
+  Content,
+  RunAsk,
+  SendOptions,
+  Sent,
+  Settled,
+  View,
+  ViewChange,
+  ViewEntry,
+  ViewOptions,
+  ViewSnapshot,
+  ViewState,
+} from "./view-types.js";

@@ -1,0 +1,163 @@
+/** Carries out what the table in `link-state.ts` says: sockets, timers, tokens. Holds no policy. */
+import {
+  type ClientMessage,
+  PROTOCOL_VERSION,
+  type Runtime,
+  refusal,
+  type ServerMessage,
+  type WriterId,
+} from "@espalier/shared";
+import { LINK_OFF, type LinkEffect, type LinkEvent, type LinkState, stepLink } from "./link-state.js";
+import type { WebSocketConstructor, WebSocketLike } from "./socket.js";
+
+export type LinkOptions = {
+  readonly url: string;
+  readonly writer: WriterId;
+  readonly getToken: () => string | undefined | Promise<string | undefined>;
+  readonly WebSocket: WebSocketConstructor;
+  readonly runtime: Runtime;
+  readonly onMessage: (message: ServerMessage) => void;
+  readonly onState: (state: LinkState) => void;
+};
+
+export type Link = {
+  readonly state: LinkState;
+  /** Connects; also after a refusal, with a new token. */
+  start(): void;
+  stop(): void;
+  /** The page was shown, or the network came back: look at once. */
+  wake(): void;
+  /** False where there is no connection: nothing was sent. */
+  send(message: ClientMessage): boolean;
+};
+
+export const createLink = (options: LinkOptions): Link => {
+  const { runtime } = options;
+  let state = LINK_OFF;
+  let socket: WebSocketLike | null = null;
+  let cancelTimer: (() => void) | null = null;
+  let token: string | undefined;
+
+  const dispatch = (event: LinkEvent): void => {
+    const before = state;
+    const step = stepLink(state, event, runtime.random());
+    state = step.state;
+    for (const effect of step.effects) carryOut(effect);
+    if (before.name !== state.name) options.onState(state);
+  };
+
+  const getToken = async (connection: number): Promise<void> => {
+    try {
+      dispatch({ type: "token", connection, token: await options.getToken() });
+    } catch (cause) {
+      const error = refusal("unauthorized", `unable to get a token; ${String(cause)}`);
+      dispatch({ type: "noToken", connection, error });
+    }
+  };
+
+  const open = (connection: number): void => {
+    let opened: WebSocketLike;
+    try {
+      opened = new options.WebSocket(options.url);
+    } catch (cause) {
+      const error = refusal("offline", `unable to connect to ${options.url}; ${String(cause)}`);
+      runtime.defer(() => dispatch({ type: "dropped", connection, error }));
+      return;
+    }
+    socket = opened;
+    opened.onopen = () => dispatch({ type: "opened", connection });
+    opened.onmessage = ({ data }) => receive(connection, data);
+    opened.onerror = ignoreError;
+    opened.onclose = ({ code }) => {
+      const error = refusal(
+        "offline",
+        `unable to go on; the connection to ${options.url} was closed (${code})`,
+      );
+      dispatch({ type: "dropped", connection, error });
+    };
+  };
+
+  const receive = (connection: number, data: unknown): void => {
+    if (connection !== state.connection) return;
+    let message: ServerMessage;
+    try {
+      message = JSON.parse(String(data)) as ServerMessage;
+    } catch {
+      const error = refusal("invalid", "unable to go on; the server sent what is not JSON");
+      return dispatch({ type: "dropped", connection, error });
+    }
+    dispatch({ type: "heard", connection });
+    if (!("type" in message)) return options.onMessage(message);
+    if (message.type === "pong") return;
+    if (message.type === "refused" && message.n === undefined && message.id === undefined)
+      return dispatch({ type: "refused", connection, error: message.error });
+    // The welcome is told before the state: whoever hears of `live` may ask who they are.
+    options.onMessage(message);
+    if (message.type === "welcome") dispatch({ type: "welcome", connection });
+  };
+
+  const drop = (): void => {
+    if (socket === null) return;
+    const dropped = socket;
+    socket = null;
+    dropped.onopen = null;
+    dropped.onmessage = null;
+    dropped.onclose = null;
+    dropped.onerror = ignoreError;
+    dropped.close();
+  };
+
+  const sendNow = (message: ClientMessage): void => socket?.send(JSON.stringify(message));
+
+  const carryOut = (effect: LinkEffect): void => {
+    switch (effect.type) {
+      case "getToken":
+        void getToken(effect.connection);
+        break;
+      case "open":
+        token = effect.token;
+        open(effect.connection);
+        break;
+      case "hello":
+        sendNow({
+          type: "hello",
+          protocol: PROTOCOL_VERSION,
+          writer: options.writer,
+          ...(token === undefined ? {} : { token }),
+        });
+        break;
+      case "ping":
+        sendNow({ type: "ping" });
+        break;
+      case "drop":
+        drop();
+        break;
+      case "timer":
+        cancelTimer?.();
+        cancelTimer =
+          effect.delayMs === null
+            ? null
+            : runtime.setTimer(effect.delayMs, () => dispatch({ type: "timer" }));
+        break;
+    }
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    start: () => dispatch({ type: "start" }),
+    stop: () => dispatch({ type: "stop" }),
+    wake: () => dispatch({ type: "wake" }),
+    send: (message) => {
+      if (state.name !== "live" && state.name !== "checking") return false;
+      sendNow(message);
+      return true;
+    },
+  };
+};
+
+/** A close follows every error of a socket, and says what there is to say. */
+const ignoreError = (): void => {};
+
+export const isConnected = ({ name }: LinkState): boolean => name === "live" || name === "checking";

@@ -1,0 +1,191 @@
+/**
+ * What goes out of one session: writes in their order, and streams. Each is kept until it is
+ * acknowledged, and sent again after every join (O1, O3); a repeat is harmless (L4).
+ */
+import {
+  type EntryId,
+  type ErrorBody,
+  type ErrorCode,
+  jsonFault,
+  MESSAGE_BYTES,
+  type Place,
+  type PublishItem,
+  type Runtime,
+  refusal,
+  type ServerMessage,
+} from "@espalier/shared";
+import { createPendingQueue, type PendingQueue, type Write } from "./pending.js";
+import { createStreamWriter, type StreamControl, type StreamWriter } from "./stream-writer.js";
+import type { Sync } from "./sync.js";
+import type { Settled } from "./view-types.js";
+
+/** Says where a write goes when it is sent. */
+export type Placer = { placeOf(write: Write, index: number): Place | undefined };
+
+/** Keeps what was not sent over a reload. `localStorage` and `sessionStorage` are ones. */
+export type QueueStorage = {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+};
+
+export type Outgoing = {
+  readonly queue: PendingQueue;
+  submit(write: Write, placer: Placer | null): Promise<Settled>;
+  resend(writeId: string): void;
+  discard(writeId: string): void;
+  /** Hands the writes that an earlier page left to a view. */
+  adopt(view: Placer & { adopt(writes: readonly Write[]): void }): void;
+  stream(id: EntryId): StreamWriter;
+  /** The session is joined: everything that is not acknowledged goes out again. */
+  sendAll(): void;
+  appended(message: Extract<ServerMessage, { type: "appended" }>): void;
+  appendRefused(id: EntryId, error: ErrorBody): void;
+  /** Ends what waits for an answer here; the queue stays in its storage. */
+  close(): void;
+};
+
+type OutgoingOptions = {
+  readonly runtime: Runtime;
+  readonly sync: Sync;
+  readonly storage: QueueStorage | undefined;
+  readonly storageKey: string;
+  readonly send: (
+    message: { type: "append"; ch: number } & Parameters<Parameters<typeof createStreamWriter>[0]["send"]>[0],
+  ) => boolean;
+  /** A write was acknowledged, refused, added or taken away. */
+  readonly onChange: () => void;
+  readonly onStorageFault: (error: ErrorBody) => void;
+};
+
+/** Not the write's fault: it is sent again after the next join. */
+const UNANSWERED: ReadonlySet<ErrorCode> = new Set(["offline", "not_joined"]);
+/** Room for what the message holds beside the write. */
+const MAX_WRITE_LENGTH = MESSAGE_BYTES - 4096;
+
+export const createOutgoing = (options: OutgoingOptions): Outgoing => {
+  const { sync, runtime, storage, storageKey, onChange } = options;
+  const placers = new Map<string, Placer>();
+  const settlers = new Map<string, (settled: Settled) => void>();
+  const streams = new Map<EntryId, StreamControl>();
+
+  const save = (): void => {
+    if (storage === undefined) return;
+    try {
+      if (queue.size === 0) storage.removeItem(storageKey);
+      else storage.setItem(storageKey, queue.save());
+    } catch (cause) {
+      options.onStorageFault(
+        refusal("unavailable", `unable to keep unsent writes over a reload; ${String(cause)}`),
+      );
+    }
+  };
+
+  const queue = createPendingQueue(storage?.getItem(storageKey) ?? null, () => {
+    save();
+    onChange();
+  });
+
+  const settle = (id: string, settled: Settled): void => {
+    const resolve = settlers.get(id);
+    settlers.delete(id);
+    placers.delete(id);
+    resolve?.(settled);
+  };
+
+  const refuse = (id: string, error: ErrorBody): void => {
+    queue.fail(id, error);
+    const resolve = settlers.get(id);
+    settlers.delete(id);
+    resolve?.({ ok: false, error });
+    for (const { draft } of queue.get(id)?.items ?? []) streams.get(draft.id)?.refused(error);
+  };
+
+  const itemsOf = (write: Write): PublishItem[] =>
+    write.items.map(({ draft, intent }, index) => {
+      const place = placers.get(write.id)?.placeOf(write, index) ?? placeWithoutView(write, index);
+      return intent === undefined || place === undefined ? { draft } : { draft, place };
+    });
+
+  const sendWrite = async (write: Write): Promise<void> => {
+    const items = itemsOf(write);
+    const reply = await sync.ask({
+      type: "publish",
+      items,
+      ...(write.run === undefined ? {} : { run: write.run }),
+    });
+    if (reply.type === "ack") {
+      queue.remove(write.id);
+      const last = reply.entries.at(-1);
+      settle(write.id, { ok: true, seq: last?.seq, parentId: last?.parentId });
+    } else if (reply.type === "refused" && !UNANSWERED.has(reply.error.code)) refuse(write.id, reply.error);
+  };
+
+  return {
+    queue,
+    submit: (write, placer) => {
+      if (placer !== null) placers.set(write.id, placer);
+      const settled = new Promise<Settled>((resolve) => settlers.set(write.id, resolve));
+      queue.add(write);
+      const fault = writeFault(write);
+      if (fault !== null) refuse(write.id, fault);
+      else if (sync.status === "live") void sendWrite(write);
+      return settled;
+    },
+    resend: (id) => {
+      const write = queue.get(id);
+      if (write !== undefined && sync.status === "live") void sendWrite(write);
+    },
+    discard: (id) => {
+      queue.remove(id);
+      settle(id, { ok: false, error: refusal("shut", `the write ${id} was discarded`) });
+    },
+    adopt: (view) => {
+      const orphans = queue.all().filter(({ id }) => !placers.has(id));
+      for (const { id } of orphans) placers.set(id, view);
+      view.adopt(orphans);
+    },
+    stream: (id) => {
+      const control = createStreamWriter({
+        id,
+        runtime,
+        send: (append) => sync.ch !== null && options.send({ type: "append", ch: sync.ch, ...append }),
+        onSettled: () => void streams.delete(id),
+      });
+      streams.set(id, control);
+      return control.writer;
+    },
+    sendAll: () => {
+      for (const write of queue.all()) if (write.state === "pending") void sendWrite(write);
+      for (const stream of [...streams.values()]) stream.resume();
+    },
+    appended: ({ id, size, status }) => streams.get(id)?.acknowledged(size, status),
+    appendRefused: (id, error) => {
+      if (!UNANSWERED.has(error.code)) streams.get(id)?.refused(error);
+    },
+    close: () => {
+      const error = refusal("shut", "unable to wait for the answer; the session was closed here");
+      for (const resolve of settlers.values()) resolve({ ok: false, error });
+      settlers.clear();
+      for (const stream of [...streams.values()]) stream.refused(error);
+    },
+  };
+};
+
+/** Where a restored write goes while no view shows it. */
+const placeWithoutView = (write: Write, index: number): Place => {
+  const intent = write.items[index]?.intent;
+  const previous = write.items[index - 1];
+  if (intent !== undefined && !("at" in intent)) return intent;
+  return { after: previous === undefined ? write.anchorId : previous.draft.id };
+};
+
+/** What the server would not take at all is refused here, so that it cannot end the connection (L6). */
+const writeFault = ({ id, items }: Write): ErrorBody | null => {
+  const fault = jsonFault(items);
+  if (fault !== null) return refusal("invalid", `unable to send ${id}; ${fault}`);
+  const bytes = new TextEncoder().encode(JSON.stringify(items)).length;
+  return bytes > MAX_WRITE_LENGTH
+    ? refusal("too_large", `unable to send ${id}; it takes ${bytes} bytes of at most ${MAX_WRITE_LENGTH}`)
+    : null;
+};

@@ -1,0 +1,406 @@
+/** One session on this client: its views, its runs and registers, and the writing side for agents. */
+import type {
+  Draft,
+  Entry,
+  EntryId,
+  ErrorBody,
+  Json,
+  LineAsk,
+  MessageDraft,
+  Place,
+  PrincipalId,
+  RecordsMessage,
+  Run,
+  RunId,
+  Runtime,
+  ServerMessage,
+  SessionId,
+  Usage,
+} from "@espalier/shared";
+import { createOutgoing, type Outgoing, type QueueStorage } from "./outgoing.js";
+import type { Write } from "./pending.js";
+import { createReplica, type ReplicaChange } from "./replica.js";
+import type { Reply, Unnumbered } from "./requests.js";
+import type { StreamWriter } from "./stream-writer.js";
+import { createSync, type SyncStatus } from "./sync.js";
+import { createView, type ViewControl, type ViewHost } from "./view.js";
+import type { Settled, View, ViewOptions } from "./view-types.js";
+
+/** The same object until something of it changes. */
+export type SessionSnapshot = {
+  readonly status: SyncStatus;
+  readonly error: ErrorBody | null;
+  /** The register `title`. */
+  readonly title: string | null;
+  /** What was written here and is not acknowledged, failed ones included, in order (O2). */
+  readonly writes: readonly Write[];
+};
+
+export type SessionChange =
+  | { readonly type: "status" }
+  | { readonly type: "writes" }
+  | { readonly type: "register"; readonly key: string }
+  | { readonly type: "run"; readonly id: RunId };
+
+/** What a run publishes: a message or another entry, without an id of its own if need be. */
+export type RunDraft = Draft extends infer D
+  ? D extends Draft
+    ? Omit<D, "id" | "runId"> & { id?: EntryId }
+    : never
+  : never;
+
+/** A run that this client holds. */
+export type HeldRun = {
+  readonly run: Run;
+  /** Begins a streaming message where the run writes. Its parts are empty unless given. */
+  stream(draft?: Partial<Pick<MessageDraft, "role" | "parts" | "meta" | "audience">>): StreamWriter;
+  /** Publishes a whole entry where the run writes. */
+  publish(draft: RunDraft): Promise<Settled>;
+  /** The line that the run answers, the oldest entry first. Loads what is missing. */
+  history(): Promise<readonly Entry[] | ErrorBody>;
+  /** Ends the run, and what it has open. */
+  end(status?: "done" | "failed", details?: { usage?: Usage; error?: ErrorBody }): Promise<ErrorBody | null>;
+};
+
+export type Session = {
+  readonly id: SessionId;
+  readonly snapshot: SessionSnapshot;
+  /** Returns its undo. */
+  subscribe(listener: (change: SessionChange) => void): () => void;
+  /** The default view: made when it is first asked for. */
+  readonly view: View;
+  createView(options?: ViewOptions): View;
+  /** A register's value, or null (G1). */
+  register(key: string): Json;
+  /** Resolves with null once it is on the server's disk, else with the refusal. */
+  setRegister(key: string, value: Json): Promise<ErrorBody | null>;
+  /** Runs that have not ended, the oldest first. */
+  runs(): readonly Run[];
+  run(id: RunId): Run | undefined;
+  /** Takes a requested run; only one writer gets it (R1). */
+  claim(id: RunId): Promise<HeldRun | ErrorBody>;
+  /** Begins a streaming message outside any run. */
+  stream(
+    draft: Partial<Pick<MessageDraft, "role" | "parts" | "meta" | "audience">>,
+    place: Place,
+  ): StreamWriter;
+  /** Publishes entries in one step, all or none (L7). */
+  publish(items: readonly { draft: Draft; place: Place }[]): Promise<Settled>;
+  /** The whole path to an entry, from the server where it is not loaded; the oldest first. */
+  loadPath(id: EntryId): Promise<readonly Entry[] | ErrorBody>;
+  /** Joins again after a refusal. */
+  retry(): void;
+  close(): void;
+};
+
+/** What the client tells a session. */
+export type SessionControl = {
+  readonly session: Session;
+  readonly ch: number | null;
+  connected(): void;
+  disconnected(): void;
+  records(message: RecordsMessage): void;
+  message(message: Extract<ServerMessage, { type: "appended" | "left" | "refused" }>): void;
+};
+
+export type SessionHost = {
+  readonly id: SessionId;
+  readonly create: boolean;
+  readonly view: ViewOptions;
+  readonly runtime: Runtime;
+  readonly storage: QueueStorage | undefined;
+  readonly getPrincipal: () => PrincipalId;
+  readonly ask: (message: Unnumbered) => Promise<Reply>;
+  readonly send: Parameters<typeof createOutgoing>[0]["send"];
+  readonly leave: (ch: number) => void;
+  readonly onClosed: () => void;
+};
+
+const PAGE_LIMIT = 1000;
+
+export const createSession = (host: SessionHost): SessionControl => {
+  const { id, runtime } = host;
+  const replica = createReplica();
+  const views = new Set<ViewControl>();
+  const listeners = new Set<(change: SessionChange) => void>();
+  /** The views that show a streaming entry: a token costs those and no others (V11). */
+  const watchersByEntry = new Map<EntryId, Set<ViewControl>>();
+  const loading = new Map<string, Promise<Reply>>();
+  let defaultView: ViewControl | null = null;
+  let storageFault: ErrorBody | null = null;
+  let snapshot: SessionSnapshot | null = null;
+  let isClosed = false;
+
+  const tell = (change: SessionChange): void => {
+    snapshot = null;
+    for (const listener of [...listeners]) listener(change);
+  };
+
+  // ── What comes in ────────────────────────────────────────────────────────────────────────────
+
+  const applyToViews = (changes: readonly ReplicaChange[]): Set<ViewControl> => {
+    const touched = new Set<ViewControl>();
+    for (const change of changes) {
+      const concerned = change.type === "grown" ? watchersByEntry.get(change.node.entry.id) : views;
+      for (const view of concerned ?? []) {
+        view.applied(change);
+        touched.add(view);
+      }
+      if (change.type === "grown" && change.node.entry.status !== "streaming")
+        watchersByEntry.delete(change.node.entry.id);
+    }
+    return touched;
+  };
+
+  const onChanges = (changes: readonly ReplicaChange[]): void => {
+    // Everything is in place before anyone is told, so a listener may act, or join another session.
+    for (const view of applyToViews(changes)) view.flush();
+    for (const change of changes) {
+      if (change.type === "run") tell({ type: "run", id: change.id });
+      if (change.type === "register") tell({ type: "register", key: change.key });
+    }
+  };
+
+  const lines = () => {
+    const asked = [...views];
+    return {
+      asks: asked.map((view) => view.ask()),
+      restart: (leaves: readonly { leaf: EntryId | null }[]) => {
+        watchersByEntry.clear();
+        asked.forEach((view, index) => {
+          if (views.has(view)) view.restart(leaves[index]?.leaf ?? null);
+        });
+        for (const view of asked) view.flush();
+        for (const register of replica.registers.all()) tell({ type: "register", key: register.key });
+        for (const run of replica.runs.all()) tell({ type: "run", id: run.id });
+      },
+    };
+  };
+
+  const sync = createSync({
+    id,
+    create: host.create,
+    replica,
+    runtime,
+    ask: host.ask,
+    leave: host.leave,
+    lines,
+    onChanges,
+    onLive: () => {
+      for (const view of [...views]) view.start();
+      outgoing.sendAll();
+    },
+    onStatus: () => tell({ type: "status" }),
+  });
+
+  const outgoing: Outgoing = createOutgoing({
+    runtime,
+    sync,
+    storage: host.storage,
+    storageKey: `espalier:${id}`,
+    send: host.send,
+    onChange: () => {
+      for (const view of views) view.writesChanged();
+      for (const view of views) view.flush();
+      tell({ type: "writes" });
+    },
+    onStorageFault: (error) => {
+      storageFault = error;
+      tell({ type: "status" });
+    },
+  });
+
+  // ── Views ────────────────────────────────────────────────────────────────────────────────────
+
+  /** Two who ask for the same at the same time share one request (V8). */
+  const load = (message: Parameters<typeof sync.askUntilAnswered>[0]): Promise<Reply> => {
+    const key = JSON.stringify(message);
+    const shared =
+      loading.get(key) ??
+      sync
+        .askUntilAnswered(message)
+        .then((reply) => {
+          if (reply.type === "window") replica.add(reply);
+          if (reply.type === "alternatives") replica.siblings.give(reply);
+          return reply;
+        })
+        .finally(() => loading.delete(key));
+    loading.set(key, shared);
+    return shared;
+  };
+
+  const errorOf = (reply: Reply): ErrorBody | null => (reply.type === "refused" ? reply.error : null);
+
+  const viewHost: ViewHost = {
+    replica,
+    queue: outgoing.queue,
+    runtime,
+    get principal() {
+      return host.getPrincipal();
+    },
+    submit: (write, view) => outgoing.submit(write, view),
+    resend: (writeId) => outgoing.resend(writeId),
+    discard: (writeId) => outgoing.discard(writeId),
+    loadLine: async (ask: LineAsk) => {
+      const reply = await load({ type: "line", ...ask });
+      return reply.type === "window" ? { leafId: reply.leaf } : (errorOf(reply) as ErrorBody);
+    },
+    loadPage: async (before, limit) => errorOf(await load({ type: "page", before, limit })),
+    loadAlternatives: async (parentId, from, limit) =>
+      errorOf(await load({ type: "alternatives", parentId, from, limit })),
+    watch: (entryId, view) => {
+      const watchers = watchersByEntry.get(entryId) ?? new Set();
+      watchers.add(view);
+      watchersByEntry.set(entryId, watchers);
+    },
+    unwatch: (entryId, view) => void watchersByEntry.get(entryId)?.delete(view),
+    remove: (view) => void views.delete(view),
+  };
+
+  const addView = (options: ViewOptions): ViewControl => {
+    const view = createView(viewHost, options);
+    views.add(view);
+    if (sync.status === "live") view.start();
+    return view;
+  };
+
+  const getDefaultView = (): ViewControl => {
+    if (defaultView === null) {
+      defaultView = addView(host.view);
+      outgoing.adopt(defaultView);
+    }
+    return defaultView;
+  };
+
+  // ── Writing ──────────────────────────────────────────────────────────────────────────────────
+
+  const publish = (items: Write["items"]): Promise<Settled> => {
+    const [first] = items;
+    if (first === undefined) return Promise.resolve({ ok: true, seq: undefined, parentId: undefined });
+    const write: Write = {
+      id: first.draft.id,
+      items,
+      run: undefined,
+      anchorId: null,
+      formerLeafId: undefined,
+      state: "pending",
+      error: null,
+      time: runtime.now(),
+    };
+    return outgoing.submit(write, null);
+  };
+
+  const stream = (
+    draft: Partial<Pick<MessageDraft, "role" | "parts" | "meta" | "audience">>,
+    place: Place | undefined,
+    runId?: RunId,
+  ): StreamWriter => {
+    const entryId = runtime.newId() as EntryId;
+    const writer = outgoing.stream(entryId);
+    const whole: MessageDraft = {
+      role: "assistant",
+      parts: [],
+      ...draft,
+      id: entryId,
+      type: "message",
+      status: "streaming",
+      ...(runId === undefined ? {} : { runId }),
+    };
+    void publish([{ draft: whole, intent: place }]);
+    return writer;
+  };
+
+  const loadPath = async (leaf: EntryId): Promise<readonly Entry[] | ErrorBody> => {
+    const path: Entry[] = [];
+    const line = await load({ type: "line", candidates: [leaf], walk: "stay", limit: PAGE_LIMIT });
+    if (line.type !== "window") return errorOf(line) as ErrorBody;
+    for (let node = replica.tree.get(leaf); node !== undefined; ) {
+      path.push(node.entry);
+      if (node.entry.parentId !== null && node.parent === null) {
+        const page = await load({ type: "page", before: node.entry.id, limit: PAGE_LIMIT });
+        if (page.type !== "window") return errorOf(page) as ErrorBody;
+      }
+      node = node.parent ?? undefined;
+    }
+    return path.reverse();
+  };
+
+  const held = (run: Run): HeldRun => ({
+    run,
+    stream: (draft = {}) => stream(draft, undefined, run.id),
+    publish: (draft) => {
+      const whole = { ...draft, id: draft.id ?? (runtime.newId() as EntryId), runId: run.id } as Draft;
+      return publish([{ draft: whole, intent: undefined }]);
+    },
+    history: async () => {
+      const from = run.inputId;
+      const path = from === null ? [] : await loadPath(from);
+      return path;
+    },
+    end: async (status = "done", details = {}) => {
+      const reply = await sync.askUntilAnswered({ type: "end", id: run.id, status, ...details });
+      return errorOf(reply);
+    },
+  });
+
+  const session: Session = {
+    id,
+    get snapshot() {
+      snapshot ??= Object.freeze({
+        status: sync.status,
+        error: sync.error ?? storageFault,
+        title: titleOf(replica.registers.get("title")),
+        writes: outgoing.queue.all(),
+      });
+      return snapshot;
+    },
+    subscribe: (listener) => {
+      const own = (change: SessionChange): void => listener(change);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    get view() {
+      return getDefaultView().view;
+    },
+    createView: (options = {}) => addView(options).view,
+    register: (key) => replica.registers.get(key),
+    setRegister: async (key, value) => errorOf(await sync.askUntilAnswered({ type: "register", key, value })),
+    runs: () => [...replica.runs.open()],
+    run: (runId) => replica.runs.get(runId),
+    claim: async (runId) => {
+      const reply = await sync.askUntilAnswered({ type: "claim", id: runId });
+      if (reply.type === "ack" && reply.run !== undefined) return held(reply.run);
+      return errorOf(reply) as ErrorBody;
+    },
+    stream: (draft, place) => stream(draft, place),
+    publish: (items) => publish(items.map(({ draft, place }) => ({ draft, intent: place }))),
+    loadPath,
+    retry: () => sync.retry(),
+    close: () => {
+      if (isClosed) return;
+      isClosed = true;
+      for (const view of [...views]) view.view.close();
+      sync.close();
+      outgoing.close();
+      listeners.clear();
+      host.onClosed();
+    },
+  };
+
+  return {
+    session,
+    get ch() {
+      return sync.ch;
+    },
+    connected: () => sync.connected(),
+    disconnected: () => sync.disconnected(),
+    records: (message) => sync.records(message),
+    message: (message) => {
+      if (message.type === "appended") outgoing.appended(message);
+      else if (message.type === "left") sync.left(message.error);
+      else if (message.id !== undefined) outgoing.appendRefused(message.id, message.error);
+    },
+  };
+};
+
+const titleOf = (value: Json): string | null => (typeof value === "string" ? value : null);

@@ -1,0 +1,227 @@
+/**
+ * The writing end of a streaming message (S1, S2, S9). Appends are sent at once and never awaited; what is
+ * not acknowledged is kept, in memory, and sent again after a drop. Nothing here throws into the caller's
+ * loop: the first failure is held in `error`.
+ */
+import {
+  type AppendDraft,
+  type Delta,
+  type EntryId,
+  type EntryStatus,
+  type ErrorBody,
+  MESSAGE_BYTES,
+  type Part,
+  pushDelta,
+  type Runtime,
+  refusal,
+  sizeOfDelta,
+  sizeOfDeltas,
+  trimDeltas,
+  type Usage,
+} from "@espalier/shared";
+import type { Settled } from "./view-types.js";
+
+/** What may wait for acknowledgement, in UTF-16 code units; past it the writer fails. */
+export const MAX_UNACKNOWLEDGED = 8 * 1024 * 1024;
+
+/** What one message carries: a code unit takes up to six bytes in JSON. */
+const MAX_PART_LENGTH = MESSAGE_BYTES / 8;
+
+export type EndStatus = Exclude<EntryStatus, "streaming">;
+
+export type StreamWriter = {
+  readonly id: EntryId;
+  /** The first failure, or null. After one, nothing more is sent. */
+  readonly error: ErrorBody | null;
+  /** Adds text to the last part, or to part `part`. */
+  append(text: string, part?: number): void;
+  /** Begins a new part, such as a tool call. */
+  push(part: Part): void;
+  /** Changes fields of a part, such as a tool call's state. */
+  set(part: number, fields: Record<string, unknown>): void;
+  /** Ends the message; resolves when everything is on the server's disk, or has failed. */
+  end(status?: EndStatus, usage?: Usage): Promise<Settled>;
+};
+
+export type StreamControl = {
+  readonly writer: StreamWriter;
+  /** Sends what is not acknowledged again: there is a new connection. */
+  resume(): void;
+  acknowledged(size: number, status: EntryStatus): void;
+  refused(error: ErrorBody): void;
+};
+
+type StreamOptions = {
+  readonly id: EntryId;
+  readonly runtime: Runtime;
+  /** False where there is no connection; it is asked again by `resume`. */
+  readonly send: (append: AppendDraft) => boolean;
+  readonly onSettled: () => void;
+};
+
+export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptions): StreamControl => {
+  /** From `acknowledgedSize` to `size`. */
+  let kept: Delta[] = [];
+  let acknowledgedSize = 0;
+  let sentSize = 0;
+  let size = 0;
+  let ending: { status: EndStatus; usage: Usage | undefined } | null = null;
+  let isEndSent = false;
+  let error: ErrorBody | null = null;
+  let isPacing = false;
+  /** Half of a surrogate pair, whose other half is in the next text (S2). */
+  let carry: { text: string; part: number | undefined } | null = null;
+  /** The position that a gap sent us back to; further refusals of what was on its way name it too. */
+  let rewoundTo: number | null = null;
+  let settle: (settled: Settled) => void = () => {};
+  const settled = new Promise<Settled>((resolve) => {
+    settle = resolve;
+  });
+
+  const fail = (cause: ErrorBody): void => {
+    if (error !== null) return;
+    error = cause;
+    kept = [];
+    settle({ ok: false, error: cause });
+    onSettled();
+  };
+
+  const sendRest = (): void => {
+    while (error === null && (sentSize < size || (ending !== null && !isEndSent))) {
+      const deltas = takeChunk(trimDeltas(kept, sentSize - acknowledgedSize));
+      const end = sentSize + sizeOfDeltas(deltas);
+      const isLast = end === size;
+      const append: AppendDraft = {
+        id,
+        at: sentSize,
+        deltas,
+        ...(ending === null || !isLast ? {} : { status: ending.status }),
+        ...(ending?.usage === undefined || !isLast ? {} : { usage: ending.usage }),
+      };
+      if (!send(append)) return;
+      sentSize = end;
+      isEndSent = ending !== null && isLast;
+    }
+  };
+
+  /** The first goes out at once; what follows in the same turn is sent together. */
+  const pace = (): void => {
+    if (isPacing) return;
+    isPacing = true;
+    sendRest();
+    runtime.defer(() => {
+      isPacing = false;
+      sendRest();
+    });
+  };
+
+  const add = (delta: Delta): void => {
+    const length = sizeOfDelta(delta);
+    if (error !== null) return;
+    if (ending !== null) return fail(refusal("closed", `unable to append to ${id}; it was ended`));
+    if (!("text" in delta) && JSON.stringify(delta).length > MAX_PART_LENGTH)
+      return fail(refusal("too_large", `unable to append to ${id}; a part holds at most ${MAX_PART_LENGTH}`));
+    if (size - acknowledgedSize + length > MAX_UNACKNOWLEDGED)
+      return fail(refusal("overloaded", `unable to append to ${id}; too much is not acknowledged`));
+    pushDelta(kept, delta);
+    size += length;
+    pace();
+  };
+
+  const addText = (text: string, part: number | undefined): void => {
+    if (text.length > 0) add(part === undefined ? { text } : { text, part });
+  };
+
+  const releaseCarry = (): void => {
+    const held = carry;
+    carry = null;
+    if (held !== null) addText("\uFFFD", held.part);
+  };
+
+  return {
+    writer: {
+      id,
+      get error() {
+        return error;
+      },
+      append: (text, part) => {
+        let whole = text;
+        if (carry !== null && carry.part === part) {
+          whole = carry.text + text;
+          carry = null;
+        } else releaseCarry();
+        if (endsInHalfPair(whole)) {
+          carry = { text: whole.slice(-1), part };
+          whole = whole.slice(0, -1);
+        }
+        addText(whole.toWellFormed(), part);
+      },
+      push: (part) => {
+        releaseCarry();
+        add({ push: part });
+      },
+      set: (part, fields) => {
+        releaseCarry();
+        add({ set: fields as never, part });
+      },
+      end: (status = "complete", usage) => {
+        releaseCarry();
+        if (ending === null && error === null) {
+          ending = { status, usage };
+          sendRest();
+        }
+        return settled;
+      },
+    },
+    resume: () => {
+      sentSize = acknowledgedSize;
+      isEndSent = false;
+      rewoundTo = null;
+      sendRest();
+    },
+    acknowledged: (upTo, status) => {
+      rewoundTo = null;
+      if (upTo > acknowledgedSize) {
+        kept = [...trimDeltas(kept, upTo - acknowledgedSize)];
+        acknowledgedSize = upTo;
+        sentSize = Math.max(sentSize, upTo);
+      }
+      if (status === "streaming" || ending === null) return;
+      settle({ ok: true, seq: undefined, parentId: undefined });
+      onSettled();
+    },
+    refused: (cause) => {
+      if (cause.code !== "gap" || cause.size === undefined || cause.size < acknowledgedSize)
+        return fail(cause);
+      if (rewoundTo === cause.size) return;
+      rewoundTo = cause.size;
+      sentSize = cause.size;
+      isEndSent = false;
+      sendRest();
+    },
+  };
+};
+
+/** As much as one message may carry, cut at the boundary of a code point. */
+const takeChunk = (deltas: readonly Delta[]): Delta[] => {
+  const chunk: Delta[] = [];
+  let room = MAX_PART_LENGTH;
+  for (const delta of deltas) {
+    if ("text" in delta && delta.text.length > room) {
+      const text = delta.text.slice(0, room);
+      const whole = endsInHalfPair(text) ? text.slice(0, -1) : text;
+      if (whole.length > 0) chunk.push({ ...delta, text: whole });
+      return chunk;
+    }
+    const length = "text" in delta ? delta.text.length : JSON.stringify(delta).length;
+    if (length > room && chunk.length > 0) return chunk;
+    chunk.push(delta);
+    room -= length;
+  }
+  return chunk;
+};
+
+const endsInHalfPair = (text: string): boolean => {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+};

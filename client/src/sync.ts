@@ -1,0 +1,211 @@
+/**
+ * Keeps the replica of one session at the server's head (J1–J4): joins on every new connection, applies
+ * what comes, and joins again where something is missing.
+ *
+ *     offline ─► joining ─► live
+ *        ▲          └─────► failed      refused for good; `retry` asks again
+ *        └─ the connection ended, from any of them
+ */
+import {
+  type ErrorBody,
+  type ErrorCode,
+  type LineAsk,
+  type RecordsMessage,
+  type Runtime,
+  refusal,
+  type ServerMessage,
+  type SessionId,
+} from "@espalier/shared";
+import { backoffMs } from "./link-state.js";
+import type { Replica, ReplicaChange } from "./replica.js";
+import type { Reply, Unnumbered } from "./requests.js";
+
+export type SyncStatus = "offline" | "joining" | "live" | "failed";
+
+type Joined = Extract<ServerMessage, { type: "joined" }>;
+/** A command to a joined session, without what the connection adds. */
+export type ChannelMessage = Unnumbered extends infer M
+  ? M extends { ch: number }
+    ? Omit<M, "ch">
+    : never
+  : never;
+
+export type Sync = {
+  readonly status: SyncStatus;
+  /** Why it failed, or is tried again. */
+  readonly error: ErrorBody | null;
+  /** Stands for the session on this connection; null while it is not joined. */
+  readonly ch: number | null;
+  connected(): void;
+  disconnected(): void;
+  retry(): void;
+  records(message: RecordsMessage): void;
+  /** The server ended the subscription. */
+  left(error: ErrorBody): void;
+  /** One try on this connection. */
+  ask(message: ChannelMessage): Promise<Reply>;
+  /** Waits for a connection, and asks again after a drop: for what may be asked twice. */
+  askUntilAnswered(message: ChannelMessage): Promise<Reply>;
+  close(): void;
+};
+
+type SyncOptions = {
+  readonly id: SessionId;
+  readonly create: boolean;
+  readonly replica: Replica;
+  readonly runtime: Runtime;
+  readonly ask: (message: Unnumbered) => Promise<Reply>;
+  readonly leave: (ch: number) => void;
+  /** The lines to ask for, and what takes the answer's leaves. */
+  readonly lines: () => { asks: LineAsk[]; restart(leaves: Joined["lines"]): void };
+  readonly onChanges: (changes: readonly ReplicaChange[]) => void;
+  /** Joined: what is waiting may be sent. */
+  readonly onLive: () => void;
+  readonly onStatus: () => void;
+};
+
+/** Refusals that another try may not meet. */
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  "unavailable",
+  "overloaded",
+  "timeout",
+  "internal",
+  "offline",
+  "shut",
+]);
+
+export const createSync = (options: SyncOptions): Sync => {
+  const { id, replica, runtime, lines, onChanges, onLive, onStatus } = options;
+  let status: SyncStatus = "offline";
+  let error: ErrorBody | null = null;
+  let ch: number | null = null;
+  let failures = 0;
+  let joining: symbol | null = null;
+  let cancelRetry: (() => void) | null = null;
+  const whenLive: (() => void)[] = [];
+  let isClosed = false;
+
+  const become = (next: SyncStatus, cause: ErrorBody | null = null): void => {
+    status = next;
+    error = cause;
+    if (next !== "live") ch = null;
+    onStatus();
+  };
+
+  const join = (useCursor: boolean): void => {
+    const mine = Symbol("join");
+    joining = mine;
+    cancelRetry?.();
+    become("joining", error);
+    const asked = lines();
+    const cursor = useCursor ? replica.cursor : undefined;
+    const message: Unnumbered = {
+      type: "join",
+      session: id,
+      lines: asked.asks,
+      ...(options.create ? { create: true } : {}),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    void options.ask(message).then((reply) => {
+      const isMine = joining === mine && !isClosed;
+      if (reply.type === "joined") {
+        if (isMine) joined(reply, asked.restart);
+        else if (isClosed) options.leave(reply.ch);
+      } else if (isMine && reply.type === "refused") refused(reply.error);
+    });
+  };
+
+  const joined = (message: Joined, restart: (leaves: Joined["lines"]) => void): void => {
+    joining = null;
+    failures = 0;
+    if (message.mode === "tail") {
+      const { changes, isMissing } = replica.apply({ records: message.records, upto: message.head });
+      if (isMissing) return join(false);
+      become("live");
+      ch = message.ch;
+      onChanges(changes);
+    } else {
+      replica.replace(message);
+      become("live");
+      ch = message.ch;
+      restart(message.lines);
+    }
+    onLive();
+    for (const go of whenLive.splice(0)) go();
+  };
+
+  const refused = (cause: ErrorBody): void => {
+    joining = null;
+    if (!PASSING.has(cause.code)) return become("failed", cause);
+    become("joining", cause);
+    failures += 1;
+    cancelRetry = runtime.setTimer(backoffMs(failures, runtime.random()), () => join(true));
+  };
+
+  const ask = async (message: ChannelMessage): Promise<Reply> =>
+    ch === null ? NOT_LIVE : options.ask({ ...message, ch } as Unnumbered);
+
+  const untilLive = (): Promise<void> =>
+    status === "live" || isClosed ? Promise.resolve() : new Promise((resolve) => whenLive.push(resolve));
+
+  return {
+    get status() {
+      return status;
+    },
+    get error() {
+      return error;
+    },
+    get ch() {
+      return ch;
+    },
+    connected: () => {
+      if (!isClosed) join(true);
+    },
+    disconnected: () => {
+      joining = null;
+      cancelRetry?.();
+      if (status !== "failed") become("offline", error);
+    },
+    retry: () => {
+      if (status === "failed") join(true);
+    },
+    records: (message) => {
+      // Between a join and its answer these are of the old subscription; the answer covers them.
+      if (status !== "live") return;
+      const { changes, isMissing } = replica.apply(message);
+      onChanges(changes);
+      if (isMissing) join(true);
+    },
+    left: (cause) => {
+      if (PASSING.has(cause.code)) refused(cause);
+      else become("failed", cause);
+    },
+    ask,
+    askUntilAnswered: async (message) => {
+      for (;;) {
+        await untilLive();
+        if (isClosed)
+          return { type: "refused", error: refusal("shut", `unable to ask; session ${id} was closed here`) };
+        const reply = await ask(message);
+        const isDropped = reply.type === "refused" && DROPPED.has(reply.error.code);
+        if (!isDropped) return reply;
+        // The connection's end is told next; until then this would ask in a circle.
+        await new Promise<void>((resolve) => runtime.defer(resolve));
+      }
+    },
+    close: () => {
+      isClosed = true;
+      cancelRetry?.();
+      if (ch !== null) options.leave(ch);
+      ch = null;
+      for (const go of whenLive.splice(0)) go();
+    },
+  };
+};
+
+/** The connection or subscription ended before there was an answer. */
+const DROPPED: ReadonlySet<ErrorCode> = new Set(["offline", "not_joined"]);
+const NOT_LIVE: Reply = {
+  type: "refused",
+  error: refusal("offline", "unable to ask; the session is not joined now"),
+};

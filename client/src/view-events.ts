@@ -1,0 +1,93 @@
+/**
+ * The listeners of one view, and what they are told: changes are gathered while the view changes and
+ * told once it is done, so a listener always reads a whole state.
+ */
+import type { EntryId, RunId } from "@espalier/shared";
+import type { ViewChange } from "./view-types.js";
+
+export type ViewEvents = {
+  subscribe(listener: (change: ViewChange) => void): () => void;
+  subscribeEntry(id: EntryId, listener: () => void): () => void;
+  lineChanged(): void;
+  entryChanged(id: EntryId): void;
+  branchesChanged(id: EntryId): void;
+  runChanged(id: RunId): void;
+  /** Tells what was gathered. `leafId` is the shown leaf now. */
+  flush(leafId: EntryId | null): void;
+  close(): void;
+};
+
+export const createViewEvents = (): ViewEvents => {
+  const listeners = new Set<(change: ViewChange) => void>();
+  const entryListeners = new Map<EntryId, Set<() => void>>();
+  let isLineChanged = false;
+  let toldLeafId: EntryId | null = null;
+  const entries = new Set<EntryId>();
+  const branches = new Set<EntryId>();
+  const runs = new Set<RunId>();
+
+  const tell = (change: ViewChange): void => {
+    // A copy: a listener may undo itself or add others.
+    for (const listener of [...listeners]) listener(change);
+  };
+
+  const tellEntry = (id: EntryId): void => {
+    for (const listener of [...(entryListeners.get(id) ?? [])]) listener();
+  };
+
+  const take = <T>(set: Set<T>): T[] => {
+    if (set.size === 0) return [];
+    const taken = [...set];
+    set.clear();
+    return taken;
+  };
+
+  return {
+    subscribe: (listener) => {
+      // Two subscriptions of one function are two, each with its own undo.
+      const own = (change: ViewChange): void => listener(change);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    subscribeEntry: (id, listener) => {
+      const own = (): void => listener();
+      const held = entryListeners.get(id) ?? new Set();
+      held.add(own);
+      entryListeners.set(id, held);
+      return () => {
+        held.delete(own);
+        if (held.size === 0 && entryListeners.get(id) === held) entryListeners.delete(id);
+      };
+    },
+    lineChanged: () => {
+      isLineChanged = true;
+    },
+    entryChanged: (id) => void entries.add(id),
+    branchesChanged: (id) => void branches.add(id),
+    runChanged: (id) => void runs.add(id),
+    flush: (leafId) => {
+      const from = toldLeafId;
+      const changedEntries = take(entries);
+      const changedBranches = take(branches);
+      const changedRuns = take(runs);
+      if (isLineChanged) {
+        isLineChanged = false;
+        toldLeafId = leafId;
+        tell({ type: "line", from, to: leafId });
+      }
+      for (const id of changedEntries) {
+        tell({ type: "entry", id });
+        tellEntry(id);
+      }
+      for (const id of changedBranches) {
+        tell({ type: "branches", id });
+        if (!changedEntries.includes(id)) tellEntry(id);
+      }
+      for (const id of changedRuns) tell({ type: "run", id });
+    },
+    close: () => {
+      listeners.clear();
+      entryListeners.clear();
+    },
+  };
+};

@@ -1,0 +1,123 @@
+/** What a view shows and tells: the shapes that its listeners and its owner see. */
+import type { Draft, Entry, EntryId, ErrorBody, Json, Part, Run, RunId } from "@espalier/shared";
+import type { BranchInfo } from "./siblings.js";
+
+/** An entry as it is shown. The same object until something of it changes (S8). */
+export type ViewEntry = {
+  readonly id: EntryId;
+  /** While it is pending its seq is 0, and time and author are this client's guess. */
+  readonly entry: Entry;
+  readonly state: "confirmed" | "pending" | "failed";
+  /** Why it failed. */
+  readonly error: ErrorBody | null;
+};
+
+/** One object a change; it is told after the view has changed. */
+export type ViewChange =
+  /** Which entries are shown, or how, other than their content: read the snapshot. */
+  | { readonly type: "line"; readonly from: EntryId | null; readonly to: EntryId | null }
+  /** The content of one shown entry. */
+  | { readonly type: "entry"; readonly id: EntryId }
+  /** The alternatives of one shown entry. */
+  | { readonly type: "branches"; readonly id: EntryId }
+  /** A run that the shown line asked for or is written by. */
+  | { readonly type: "run"; readonly id: RunId };
+
+/** The same object until one of these changes; a streamed token changes none. */
+export type ViewSnapshot = {
+  /** The shown entries, the oldest first; made when it is first read. */
+  readonly ids: readonly EntryId[];
+  readonly length: number;
+  /** The last shown entry, pending ones included: a checkpoint for `branch` (V5). Null: before the first. */
+  readonly leafId: EntryId | null;
+  /** Nothing grows under it: it was put there by `branch` (V4). */
+  readonly isHeld: boolean;
+  /** There are entries above the first shown one (V8). */
+  readonly hasOlder: boolean;
+  /** The content of another branch, or of this one for the first time, is on its way (V9). */
+  readonly isLoading: boolean;
+  /** Why the last load came to nothing. */
+  readonly error: ErrorBody | null;
+};
+
+/** A view's leaf, hold and selections, to restore elsewhere (V7). JSON. */
+export type ViewState = {
+  readonly leafId: EntryId | null;
+  readonly isHeld: boolean;
+  readonly selections: readonly (readonly [EntryId | null, EntryId])[];
+};
+
+/** What is sent: a text, parts of a message, or a whole draft with or without an id. */
+export type Content = string | readonly Part[] | DraftContent;
+type WithoutId<D> = D extends Draft ? Omit<D, "id"> & { id?: EntryId } : never;
+export type DraftContent = WithoutId<Draft>;
+
+/** Asks an agent to answer. `true` is the same as `{}`. */
+export type RunAsk = boolean | { readonly options?: Record<string, Json> };
+
+export type SendOptions = { readonly run?: RunAsk };
+
+export type ViewOptions = {
+  /** Entries that it begins with; 50 by default. */
+  readonly limit?: number;
+  /** Restores a line (V7). */
+  readonly state?: ViewState;
+  /** Begins at this entry, held as `branch` would hold it. */
+  readonly leafId?: EntryId | null;
+  /** `newest` moves to whatever is written last, by anyone (V3). */
+  readonly follow?: "line" | "newest";
+};
+
+/** A write on its way. It never rejects: a refusal is shown by the view, and told here. */
+export type Sent = {
+  /** The entry's id, or the run's for `regenerate`. */
+  readonly id: string;
+  readonly runId: RunId | undefined;
+  readonly settled: Promise<Settled>;
+};
+
+export type Settled =
+  | { readonly ok: true; readonly seq: number | undefined; readonly parentId: EntryId | null | undefined }
+  | { readonly ok: false; readonly error: ErrorBody };
+
+export type View = {
+  readonly snapshot: ViewSnapshot;
+  /** Returns its undo. */
+  subscribe(listener: (change: ViewChange) => void): () => void;
+  /** Hears of one entry alone, its content and its alternatives. Returns its undo. */
+  subscribeEntry(id: EntryId, listener: () => void): () => void;
+  /** A shown entry. */
+  get(id: EntryId): ViewEntry | undefined;
+  /** By position, the oldest shown first; without making the list of all. */
+  at(index: number): ViewEntry | undefined;
+  /** Every shown entry with its id. Costs their number: for a list on screen read `snapshot.ids`. */
+  getMessages(): readonly ViewEntry[];
+  /** Where an entry stands among its alternatives: "2 of 3" is index 1 of total 3. */
+  branch(id: EntryId | null): void;
+  branchInfo(id: EntryId): BranchInfo;
+  /** Shows an alternative, with the line that was last shown below it (V6). */
+  select(id: EntryId): void;
+  /** Selects a neighbour of an entry among its alternatives; loads its id where it is not known. */
+  step(id: EntryId, by: 1 | -1): void;
+  /** Ends a hold and goes to the tip of the line. */
+  follow(): void;
+  /** Shows up to `count` more; resolves with how many there were. Concurrent calls share one. */
+  loadOlder(count?: number): Promise<number>;
+  /** Loads older entries until one passes, and returns it; undefined where none does. */
+  loadUntil(test: (entry: Entry) => boolean): Promise<Entry | undefined>;
+  /** Goes on from the shown leaf. */
+  send(content: Content, options?: SendOptions): Sent;
+  /** Makes an alternative to an entry, with the same role (P2). */
+  edit(id: EntryId, content: Content, options?: SendOptions): Sent;
+  /** Asks for an alternative to everything since the last prompt at or above an entry (V12). */
+  regenerate(id: EntryId, options?: { readonly options?: Record<string, Json> }): Sent;
+  /** Sends a failed write again, from what is shown now (O2). */
+  retry(id: string): void;
+  /** Takes a failed write away (O2); after an edit the view goes back to where it was (V5). */
+  discard(id: string): void;
+  /** Runs that have not ended and that belong to the shown line. */
+  runs(): readonly Run[];
+  /** To restore with `createView({ state })`, here or elsewhere. */
+  state(): ViewState;
+  close(): void;
+};
