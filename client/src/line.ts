@@ -9,6 +9,8 @@ export type Line = {
   readonly nodes: readonly TreeNode[];
   readonly top: TreeNode | undefined;
   readonly leaf: TreeNode | undefined;
+  /** Gives the ids as they are now, whenever it is called: growing does not copy them. */
+  ids(): () => readonly EntryId[];
   has(id: EntryId): boolean;
   /** The shown child of an entry, or the shown root for null. */
   childOf(parentId: EntryId | null): TreeNode | undefined;
@@ -28,14 +30,18 @@ export const createLine = (listener: LineListener): Line => {
   /** Positions count from `base`, so that older entries come before the others without a new count. */
   const positions = new Map<EntryId, number>();
   let base = 0;
+  /** The ids of `nodes`, or null where they must be gathered anew. Only pushed to while it is shared. */
+  let gathered: EntryId[] | null = [];
 
   const grow = (node: TreeNode): void => {
     positions.set(node.entry.id, base + nodes.length);
     nodes.push(node);
+    gathered?.push(node.entry.id);
     listener.shown(node);
   };
 
   const cutTo = (length: number): void => {
+    if (nodes.length > length) gathered = null;
     while (nodes.length > length) {
       const node = nodes.pop() as TreeNode;
       positions.delete(node.entry.id);
@@ -59,6 +65,12 @@ export const createLine = (listener: LineListener): Line => {
     },
     get leaf() {
       return nodes.at(-1);
+    },
+    ids: () => {
+      gathered ??= nodes.map(({ entry }) => entry.id);
+      const shared = gathered;
+      const { length } = shared;
+      return () => shared.slice(0, length);
     },
     has: (id) => positions.has(id),
     childOf: (parentId) => {
@@ -92,6 +104,7 @@ export const createLine = (listener: LineListener): Line => {
         positions.set(node.entry.id, base);
         listener.shown(node);
       }
+      if (older.length > 0) gathered = null;
       nodes.unshift(...older.reverse());
       return older.length;
     },

@@ -14,13 +14,10 @@ import {
   refusal,
   type ServerMessage,
 } from "@espalier/shared";
-import { createPendingQueue, type PendingQueue, type Write } from "./pending.js";
+import { createPendingQueue, type PendingQueue, type Placer, type Write } from "./pending.js";
 import { createStreamWriter, type StreamControl, type StreamWriter } from "./stream-writer.js";
 import type { Sync } from "./sync.js";
 import type { Settled } from "./view-types.js";
-
-/** Says where a write goes when it is sent. */
-export type Placer = { placeOf(write: Write, index: number): Place | undefined };
 
 /** Keeps what was not sent over a reload. `localStorage` and `sessionStorage` are ones. */
 export type QueueStorage = {

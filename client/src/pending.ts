@@ -10,6 +10,9 @@ export type Intent = Place | { readonly at: "leaf" };
 /** Without an intent it goes where its run writes. */
 export type PendingItem = { readonly draft: Draft; readonly intent: Intent | undefined };
 
+/** Says where a write goes when it is sent; undefined: where its run writes. */
+export type Placer = { placeOf(write: Write, index: number): Place | undefined };
+
 export type WriteState = "pending" | "failed";
 
 export type Write = {

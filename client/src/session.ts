@@ -23,7 +23,7 @@ import { createReplica, type ReplicaChange } from "./replica.js";
 import type { Reply, Unnumbered } from "./requests.js";
 import type { StreamWriter } from "./stream-writer.js";
 import { createSync, type SyncStatus } from "./sync.js";
-import { createView, type ViewControl, type ViewHost } from "./view.js";
+import { createView, type ViewControl, type ViewSession } from "./view.js";
 import type { Settled, View, ViewOptions } from "./view-types.js";
 
 /** The same object until something of it changes. */
@@ -231,7 +231,7 @@ export const createSession = (host: SessionHost): SessionControl => {
 
   const errorOf = (reply: Reply): ErrorBody | null => (reply.type === "refused" ? reply.error : null);
 
-  const viewHost: ViewHost = {
+  const viewHost: ViewSession = {
     replica,
     queue: outgoing.queue,
     runtime,

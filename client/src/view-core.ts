@@ -1,0 +1,215 @@
+/**
+ * The state of one view: its leaf and hold, what was selected, the line and the overlay it shows, and
+ * the listeners that hear of it. What moves it, widens it and writes through it are rooms of their own.
+ */
+import {
+  type EntryId,
+  type ErrorBody,
+  type LineAsk,
+  type PrincipalId,
+  type RunId,
+  type Runtime,
+  WINDOW_ENTRIES,
+} from "@espalier/shared";
+import { createLine, type Line } from "./line.js";
+import { createOverlay, type Overlay } from "./overlay.js";
+import type { PendingQueue, Placer, Write } from "./pending.js";
+import type { Replica } from "./replica.js";
+import { createViewEvents, type ViewEvents } from "./view-events.js";
+import type { Settled, ViewOptions } from "./view-types.js";
+
+/** What a view needs of the session that it belongs to. */
+export type ViewHost = {
+  readonly replica: Replica;
+  readonly queue: PendingQueue;
+  readonly runtime: Runtime;
+  readonly principal: PrincipalId;
+  /** Queues a write and sends it when it can be; the placer is asked where it goes then. */
+  submit(write: Write, placer: Placer): Promise<Settled>;
+  resend(writeId: string): void;
+  discard(writeId: string): void;
+  /** Loads a line into the replica; resolves with its leaf. Waits while there is no connection. */
+  loadLine(ask: LineAsk): Promise<{ leafId: EntryId | null } | ErrorBody>;
+  loadPage(before: EntryId, limit: number): Promise<ErrorBody | null>;
+  loadAlternatives(parentId: EntryId | null, from: number, limit: number): Promise<ErrorBody | null>;
+};
+
+export type Watch = { watch(id: EntryId): void; unwatch(id: EntryId): void };
+
+export type ViewCore = {
+  readonly host: ViewHost;
+  readonly limit: number;
+  readonly events: ViewEvents;
+  readonly line: Line;
+  readonly overlay: Overlay;
+  /** The child last shown under each parent (V6). */
+  readonly selections: Map<EntryId | null, EntryId>;
+  /** Runs that were asked for here: the view moves to what they write (V3). */
+  readonly awaitedRuns: Set<RunId>;
+  readonly leafId: EntryId | null;
+  readonly isHeld: boolean;
+  /** False for a view that takes the newest line, whichever that is (V2). */
+  readonly isPlaced: boolean;
+  readonly isReady: boolean;
+  readonly isLoading: boolean;
+  readonly isClosed: boolean;
+  readonly error: ErrorBody | null;
+  /** Counts the changes of what is shown; a token is none. */
+  readonly version: number;
+  hasOlder(): boolean;
+  /** Undefined children count as some: a line that may go on is held. */
+  hasChildren(id: EntryId | null): boolean;
+  /** Moves to an entry; one that is not loaded shows nothing of its line until it is. */
+  setLeaf(id: EntryId | null, isHeld?: boolean): void;
+  /** The leaf has a new last entry: the line grows by one. */
+  growTo(id: EntryId): void;
+  release(): void;
+  /** A reader's act: cancels what an earlier one still loads (V3). */
+  act(): void;
+  /** Shows that something loads until `work` is done, unless another act comes first. */
+  during<T>(work: Promise<T>, arrive: (result: T) => void): void;
+  fail(error: ErrorBody | null): void;
+  ready(): void;
+  touch(): void;
+  flush(): void;
+  close(): void;
+};
+
+export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watch): ViewCore => {
+  const { replica } = host;
+  const limit = options.limit ?? WINDOW_ENTRIES;
+  const events = createViewEvents();
+  const selections = new Map<EntryId | null, EntryId>(options.state?.selections ?? []);
+  const awaitedRuns = new Set<RunId>();
+  const overlay = createOverlay({
+    queue: host.queue,
+    getTree: () => replica.tree,
+    getAuthor: () => host.principal,
+  });
+  let leafId = options.state?.leafId ?? options.leafId ?? null;
+  let isHeld = options.state?.isHeld ?? options.leafId !== undefined;
+  let isPlaced = options.state !== undefined || options.leafId !== undefined;
+  let isReady = false;
+  let isClosed = false;
+  let loading: symbol | null = null;
+  let error: ErrorBody | null = null;
+  let version = 0;
+
+  const line = createLine({
+    shown: ({ entry }) => {
+      selections.set(entry.parentId, entry.id);
+      if (entry.status === "streaming") watch.watch(entry.id);
+    },
+    hidden: ({ entry }) => watch.unwatch(entry.id),
+  });
+
+  const touch = (): void => {
+    version += 1;
+    events.lineChanged();
+  };
+
+  const core: ViewCore = {
+    host,
+    limit,
+    events,
+    line,
+    overlay,
+    selections,
+    awaitedRuns,
+    get leafId() {
+      return leafId;
+    },
+    get isHeld() {
+      return isHeld;
+    },
+    get isPlaced() {
+      return isPlaced;
+    },
+    get isReady() {
+      return isReady;
+    },
+    get isLoading() {
+      return loading !== null || !isReady;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    get error() {
+      return error;
+    },
+    get version() {
+      return version;
+    },
+    hasOlder: () => (line.top === undefined ? leafId !== null : line.top.entry.parentId !== null),
+    hasChildren: (id) => (replica.siblings.count(id) ?? 1) > 0,
+    setLeaf: (id, held = false) => {
+      leafId = id;
+      isHeld = held;
+      isPlaced = true;
+      const node = id === null ? undefined : replica.tree.get(id);
+      if (node === undefined) line.clear();
+      else line.moveTo(node, limit);
+      touch();
+    },
+    growTo: (id) => {
+      const node = replica.tree.get(id);
+      if (node === undefined) return;
+      leafId = id;
+      isPlaced = true;
+      line.grow(node);
+      touch();
+    },
+    release: () => {
+      isHeld = false;
+      isPlaced = true;
+    },
+    act: () => {
+      loading = null;
+      error = null;
+      awaitedRuns.clear();
+    },
+    during: (work, arrive) => {
+      const mine = Symbol("load");
+      loading = mine;
+      touch();
+      void work.then((result) => {
+        if (loading !== mine || isClosed) return;
+        loading = null;
+        touch();
+        arrive(result);
+        core.flush();
+      });
+    },
+    fail: (cause) => {
+      error = cause;
+      touch();
+    },
+    ready: () => {
+      isReady = true;
+      loading = null;
+      error = null;
+      touch();
+    },
+    touch,
+    flush: () => events.flush(shownLeafId(core)),
+    close: () => {
+      isClosed = true;
+      line.clear();
+      events.close();
+    },
+  };
+  return core;
+};
+
+/** The last shown entry, pending ones included. */
+export const shownLeafId = ({ overlay, leafId }: Pick<ViewCore, "overlay" | "leafId">): EntryId | null =>
+  overlay.entries.at(-1)?.id ?? leafId;
+
+/** The write that an entry belongs to while it is not confirmed. */
+export const pendingWriteOf = ({ replica, queue }: ViewHost, entryId: EntryId): Write | undefined =>
+  replica.tree.get(entryId) === undefined ? writeOf(queue, entryId) : undefined;
+
+export const writeOf = (queue: PendingQueue, entryId: EntryId): Write | undefined =>
+  queue.size === 0
+    ? undefined
+    : queue.all().find(({ items }) => items.some(({ draft }) => draft.id === entryId));

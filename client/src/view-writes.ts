@@ -1,0 +1,129 @@
+/** Writing through a view: it supplies the intent (V12), and shows the write until it is confirmed (O1, O2). */
+import {
+  type Draft,
+  type EntryId,
+  promptOf,
+  type Role,
+  type RunId,
+  type RunPlace,
+  type RunRequest,
+} from "@espalier/shared";
+import type { Intent, Placer, Write } from "./pending.js";
+import { toDraft } from "./view-content.js";
+import { pendingWriteOf, type ViewCore } from "./view-core.js";
+import type { ViewMoves } from "./view-moves.js";
+import type { Content, RunAsk, SendOptions, Sent, View } from "./view-types.js";
+
+export type ViewWrites = Pick<View, "send" | "edit" | "regenerate" | "retry" | "discard">;
+
+export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Placer): ViewWrites => {
+  const { host, overlay } = core;
+  const { replica, queue, runtime } = host;
+
+  const submit = (write: Omit<Write, "state" | "error" | "time">): Sent => {
+    const full: Write = { ...write, state: "pending", error: null, time: runtime.now() };
+    if (write.run !== undefined) core.awaitedRuns.add(write.run.id);
+    if (write.items.length > 0) overlay.attach(write.id);
+    const settled = host.submit(full, placer);
+    core.touch();
+    core.flush();
+    return { id: write.id, runId: write.run?.id, settled };
+  };
+
+  const submitDraft = (
+    draft: Draft,
+    intent: Intent,
+    { run }: SendOptions,
+    formerLeafId?: EntryId | null,
+  ): Sent =>
+    submit({
+      id: draft.id,
+      items: [{ draft, intent }],
+      run: runFor(run, { after: draft.id }),
+      anchorId: core.leafId,
+      formerLeafId,
+    });
+
+  const runFor = (ask: RunAsk | undefined, place: RunPlace): RunRequest | undefined => {
+    if (ask === undefined || ask === false) return undefined;
+    const options = ask === true ? undefined : ask.options;
+    return { id: runtime.newId() as RunId, place, ...(options === undefined ? {} : { options }) };
+  };
+
+  const send = (content: Content, options: SendOptions = {}): Sent => {
+    core.act();
+    const draft = toDraft(content, "user", () => runtime.newId());
+    const isHeldHere = core.isHeld && overlay.lastId === undefined;
+    const intent: Intent = isHeldHere ? { under: core.leafId } : { at: "leaf" };
+    core.release();
+    return submitDraft(draft, intent, options);
+  };
+
+  const edit = (id: EntryId, content: Content, options: SendOptions = {}): Sent => {
+    core.act();
+    const formerLeafId = core.leafId;
+    const pending = pendingWriteOf(host, id);
+    const entry = replica.tree.get(id)?.entry;
+    const draft = toDraft(content, roleOf(entry ?? pending?.items[0]?.draft), () => runtime.newId());
+    if (pending !== undefined) overlay.set(overlay.upTo(pending.id).slice(0, -1));
+    else {
+      overlay.set([]);
+      if (entry !== undefined) core.setLeaf(entry.parentId);
+    }
+    core.release();
+    return submitDraft(draft, { forkOf: id }, options, formerLeafId);
+  };
+
+  const regenerate: View["regenerate"] = (id, { options } = {}) => {
+    core.act();
+    const run = runFor(options === undefined ? true : { options }, regeneratePlace(id)) as RunRequest;
+    return submit({ id: run.id, items: [], run, anchorId: core.leafId, formerLeafId: undefined });
+  };
+
+  /** Where the prompt is not loaded the server finds it. */
+  const regeneratePlace = (id: EntryId): RunPlace => {
+    const node = replica.tree.get(id);
+    if (node === undefined) return { regenerate: id };
+    const { prompt, top } = promptOf(node);
+    const isFinal = prompt !== null || top.entry.parentId === null;
+    return isFinal ? { under: prompt?.entry.id ?? null } : { regenerate: id };
+  };
+
+  /** A write whose place is gone takes a fresh one from the view; any other is sent as it was. */
+  const retry = (id: string): void => {
+    const failed = queue.get(id);
+    if (failed?.state !== "failed") return;
+    core.act();
+    const isPlaceGone = failed.error?.code === "unknown_parent" && failed.items.length > 0;
+    if (isPlaceGone) {
+      const items = failed.items.map((item): Write["items"][number] => ({ ...item, intent: { at: "leaf" } }));
+      queue.retry(id, { items, anchorId: core.leafId });
+    } else queue.retry(id);
+    if (failed.items.length > 0 && (isPlaceGone || !overlay.has(id))) overlay.attach(id);
+    if (failed.run !== undefined) core.awaitedRuns.add(failed.run.id);
+    host.resend(id);
+    core.touch();
+    core.flush();
+  };
+
+  const discard = (id: string): void => {
+    const discarded = queue.get(id);
+    if (discarded === undefined) return;
+    const wasShown = overlay.has(id);
+    overlay.detach(id);
+    host.discard(id);
+    const { formerLeafId } = discarded;
+    if (wasShown && formerLeafId !== undefined && overlay.entries.length === 0) {
+      core.act();
+      if (formerLeafId === null) core.setLeaf(null);
+      else moves.descend(formerLeafId);
+    }
+    core.touch();
+    core.flush();
+  };
+
+  return { send, edit, regenerate, retry, discard };
+};
+
+const roleOf = (source: { readonly type: string; readonly role?: Role } | undefined): Role =>
+  source?.role ?? "user";
