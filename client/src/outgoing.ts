@@ -158,7 +158,9 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
     },
     appended: ({ id, size, status }) => streams.get(id)?.acknowledged(size, status),
     appendRefused: (id, error) => {
-      if (!UNANSWERED.has(error.code)) streams.get(id)?.refused(error);
+      // While the publish itself is unanswered, its answer tells why the entry is not there.
+      const isUnpublished = error.code === "not_found" && queue.get(id) !== undefined;
+      if (!UNANSWERED.has(error.code) && !isUnpublished) streams.get(id)?.refused(error);
     },
     close: () => {
       const error = refusal("shut", "unable to wait for the answer; the session was closed here");

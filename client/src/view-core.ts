@@ -94,6 +94,8 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
   let loading: symbol | null = null;
   let error: ErrorBody | null = null;
   let version = 0;
+  /** Pending entries as they were told last. */
+  let told = overlay.entries;
 
   const line = createLine({
     shown: ({ entry }) => {
@@ -106,6 +108,15 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
   const touch = (): void => {
     version += 1;
     events.lineChanged();
+  };
+
+  /** What was pending and is so no more, or in another way, is told to those who listen to it alone. */
+  const tellStates = (): void => {
+    const pending = overlay.entries;
+    told.forEach((entry, index) => {
+      if (pending[index] !== entry && !pending.includes(entry)) events.stateChanged(entry.id);
+    });
+    told = pending;
   };
 
   const core: ViewCore = {
@@ -191,7 +202,10 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
       touch();
     },
     touch,
-    flush: () => events.flush(shownLeafId(core)),
+    flush: () => {
+      tellStates();
+      events.flush(shownLeafId(core));
+    },
     close: () => {
       isClosed = true;
       line.clear();

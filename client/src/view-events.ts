@@ -12,6 +12,10 @@ export type ViewEvents = {
   entryChanged(id: EntryId): void;
   branchesChanged(id: EntryId): void;
   runChanged(id: RunId): void;
+  /** Pending, failed or confirmed: told to the entry's own listeners; the line tells the others. */
+  stateChanged(id: EntryId): void;
+  /** Everything was loaded anew: the listeners of every entry are told. */
+  restarted(): void;
   /** Tells what was gathered. `leafId` is the shown leaf now. */
   flush(leafId: EntryId | null): void;
   close(): void;
@@ -25,6 +29,7 @@ export const createViewEvents = (): ViewEvents => {
   const entries = new Set<EntryId>();
   const branches = new Set<EntryId>();
   const runs = new Set<RunId>();
+  const states = new Set<EntryId>();
 
   const tell = (change: ViewChange): void => {
     // A copy: a listener may undo itself or add others.
@@ -65,11 +70,16 @@ export const createViewEvents = (): ViewEvents => {
     entryChanged: (id) => void entries.add(id),
     branchesChanged: (id) => void branches.add(id),
     runChanged: (id) => void runs.add(id),
+    stateChanged: (id) => void states.add(id),
+    restarted: () => {
+      for (const id of entryListeners.keys()) states.add(id);
+    },
     flush: (leafId) => {
       const from = toldLeafId;
       const changedEntries = take(entries);
       const changedBranches = take(branches);
       const changedRuns = take(runs);
+      const changedStates = take(states);
       if (isLineChanged) {
         isLineChanged = false;
         toldLeafId = leafId;
@@ -83,6 +93,8 @@ export const createViewEvents = (): ViewEvents => {
         tell({ type: "branches", id });
         if (!changedEntries.includes(id)) tellEntry(id);
       }
+      for (const id of changedStates)
+        if (!changedEntries.includes(id) && !changedBranches.includes(id)) tellEntry(id);
       for (const id of changedRuns) tell({ type: "run", id });
     },
     close: () => {

@@ -84,7 +84,7 @@ export type View = {
   readonly snapshot: ViewSnapshot;
   /** Returns its undo. */
   subscribe(listener: (change: ViewChange) => void): () => void;
-  /** Hears of one entry alone, its content and its alternatives. Returns its undo. */
+  /** Hears of one entry alone: its content, its state and its alternatives. Returns its undo. */
   subscribeEntry(id: EntryId, listener: () => void): () => void;
   /** A shown entry. */
   get(id: EntryId): ViewEntry | undefined;

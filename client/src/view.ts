@@ -137,6 +137,7 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
     restart: (leafId) => {
       core.ready();
       line.clear();
+      events.restarted();
       core.setLeaf(leafId, core.isHeld);
     },
     applied: (change) => {
