@@ -84,6 +84,7 @@ export const connect = (options: ConnectOptions): Client => {
   const runtime = options.runtime ?? createRuntime();
   const writer = runtime.newId() as WriterId;
   const sessionsById = new Map<SessionId, SessionControl>();
+  const sessionsByCh = new Map<number, SessionControl>();
   const listeners = new Set<() => void>();
   const watchers = new Set<(sessions: readonly SessionSummary[]) => void>();
   let principal: PrincipalId | null = null;
@@ -106,9 +107,23 @@ export const connect = (options: ConnectOptions): Client => {
     if (reply.type === "listed") tellWatchers(reply.sessions);
   };
 
+  /** A channel is its session's for as long as that is joined. */
+  const sessionOf = (ch: number | undefined): SessionControl | undefined => {
+    if (ch === undefined) return undefined;
+    const known = sessionsByCh.get(ch);
+    if (known?.ch === ch) return known;
+    sessionsByCh.delete(ch);
+    for (const session of sessionsById.values()) {
+      if (session.ch !== ch) continue;
+      sessionsByCh.set(ch, session);
+      return session;
+    }
+    return undefined;
+  };
+
   const receive = (message: ServerMessage): void => {
     if (!("type" in message)) {
-      for (const session of sessionsById.values()) if (session.ch === message.ch) session.records(message);
+      sessionOf(message.ch)?.records(message);
       return;
     }
     if (requests.settle(message)) return;
@@ -122,8 +137,7 @@ export const connect = (options: ConnectOptions): Client => {
       case "appended":
       case "left":
       case "refused":
-        for (const session of [...sessionsById.values()])
-          if (session.ch === message.ch) session.message(message);
+        sessionOf(message.ch)?.message(message);
         break;
     }
   };

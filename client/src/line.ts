@@ -10,7 +10,7 @@ export type Line = {
   readonly top: TreeNode | undefined;
   readonly leaf: TreeNode | undefined;
   /** Gives the ids as they are now, whenever it is called: growing does not copy them. */
-  ids(): () => readonly EntryId[];
+  ids(): () => EntryId[];
   has(id: EntryId): boolean;
   /** The shown child of an entry, or the shown root for null. */
   childOf(parentId: EntryId | null): TreeNode | undefined;

@@ -181,9 +181,10 @@ const placeWithoutView = (write: Write, index: number): Place => {
 
 /** What the server would not take at all is refused here, so that it cannot end the connection (L6). */
 const writeFault = ({ id, items }: Write): ErrorBody | null => {
-  const fault = jsonFault(items);
+  const drafts = items.map(({ draft }) => draft);
+  const fault = jsonFault(drafts);
   if (fault !== null) return refusal("invalid", `unable to send ${id}; ${fault}`);
-  const bytes = new TextEncoder().encode(JSON.stringify(items)).length;
+  const bytes = new TextEncoder().encode(JSON.stringify(drafts)).length;
   return bytes > MAX_WRITE_LENGTH
     ? refusal("too_large", `unable to send ${id}; it takes ${bytes} bytes of at most ${MAX_WRITE_LENGTH}`)
     : null;

@@ -14,6 +14,8 @@ export type Overlay = {
   readonly lastId: EntryId | undefined;
   /** One of these stands at a place of its own: what grows below the leaf does not move in above it. */
   readonly isAnchored: boolean;
+  /** Notes `entries` as they are now; true where they are others than at the last time. */
+  note(): boolean;
   has(writeId: string): boolean;
   attach(writeId: string): void;
   detach(writeId: string): void;
@@ -32,6 +34,7 @@ type OverlayOptions = {
 
 export const createOverlay = ({ queue, getTree, getAuthor }: OverlayOptions): Overlay => {
   let attached: string[] = [];
+  let told: readonly ViewEntry[] = NONE;
   const shownByWrite = new WeakMap<Write, readonly ViewEntry[]>();
 
   const writes = (): Write[] =>
@@ -80,6 +83,11 @@ export const createOverlay = ({ queue, getTree, getAuthor }: OverlayOptions): Ov
             intent !== undefined && !("at" in intent) && tree.get(draft.id) === undefined,
         ),
       );
+    },
+    note: () => {
+      const before = told;
+      told = attached.length === 0 ? NONE : entriesOf(writes());
+      return told.length !== before.length || told.some((entry, index) => entry !== before[index]);
     },
     has: (writeId) => attached.includes(writeId),
     attach: (writeId) => {

@@ -31,54 +31,83 @@ export type Siblings = {
 type List = {
   readonly ids: (EntryId | undefined)[];
   readonly indexes: Map<EntryId, number>;
-  infos: Map<EntryId, BranchInfo>;
+  readonly infos: Map<EntryId, BranchInfo>;
 };
+
+/** Most parents have no child or one: those take no list. */
+type Known = List | EntryId | typeof NONE;
+const NONE = Symbol("no children");
 
 const ALONE: BranchInfo = Object.freeze({ index: 0, total: 1, previousId: undefined, nextId: undefined });
 
 export const createSiblings = (): Siblings => {
-  const listsByParent = new Map<EntryId | null, List>();
+  const knownByParent = new Map<EntryId | null, Known>();
 
-  const listOf = (parentId: EntryId | null): List => {
-    const list = listsByParent.get(parentId) ?? { ids: [], indexes: new Map(), infos: new Map() };
-    listsByParent.set(parentId, list);
+  const isList = (known: Known | undefined): known is List => typeof known === "object";
+
+  const toList = (parentId: EntryId | null): List => {
+    const known = knownByParent.get(parentId);
+    if (isList(known)) return known;
+    const list: List = { ids: [], indexes: new Map(), infos: new Map() };
+    if (typeof known === "string") put(list, known, 0);
+    knownByParent.set(parentId, list);
     return list;
   };
 
+  const put = (list: List, id: EntryId, index: number): void => {
+    list.ids[index] = id;
+    list.indexes.set(id, index);
+    list.infos.clear();
+  };
+
   return {
-    count: (parentId) => listsByParent.get(parentId)?.ids.length,
-    at: (parentId, index) => listsByParent.get(parentId)?.ids[index],
+    count: (parentId) => {
+      const known = knownByParent.get(parentId);
+      if (isList(known)) return known.ids.length;
+      return known === undefined ? undefined : known === NONE ? 0 : 1;
+    },
+    at: (parentId, index) => {
+      const known = knownByParent.get(parentId);
+      if (isList(known)) return known.ids[index];
+      return typeof known === "string" && index === 0 ? known : undefined;
+    },
     info: (entry) => {
-      const list = listsByParent.get(entry.parentId);
-      const index = list?.indexes.get(entry.id);
-      if (list === undefined || index === undefined || list.ids.length < 2) return ALONE;
-      const held = list.infos.get(entry.id);
-      if (held !== undefined) return held;
-      const info: BranchInfo = Object.freeze({
+      const list = knownByParent.get(entry.parentId);
+      if (!isList(list)) return ALONE;
+      const index = list.indexes.get(entry.id);
+      if (index === undefined) return ALONE;
+      const info: BranchInfo = list.infos.get(entry.id) ?? {
         index,
         total: list.ids.length,
         previousId: list.ids[index - 1],
         nextId: list.ids[index + 1],
-      });
+      };
       list.infos.set(entry.id, info);
       return info;
     },
     give: ({ parentId, total, from, ids }) => {
-      const list = listOf(parentId);
+      const known = knownByParent.get(parentId);
+      const [only] = ids;
+      if (!isList(known) && total < 2) {
+        if (only !== undefined) knownByParent.set(parentId, only);
+        else if (total === 0 && known === undefined) knownByParent.set(parentId, NONE);
+        return;
+      }
+      const list = toList(parentId);
       if (list.ids.length < total) list.ids.length = total;
       ids.forEach((id, offset) => {
-        list.ids[from + offset] = id;
-        list.indexes.set(id, from + offset);
+        put(list, id, from + offset);
       });
-      list.infos = new Map();
     },
     born: (entry) => {
-      listOf(entry.id);
-      const list = listsByParent.get(entry.parentId) ?? (entry.parentId === null ? listOf(null) : undefined);
-      if (list === undefined || list.indexes.has(entry.id)) return;
-      list.indexes.set(entry.id, list.ids.length);
-      list.ids.push(entry.id);
-      if (list.infos.size > 0) list.infos = new Map();
+      const { id, parentId } = entry;
+      if (!knownByParent.has(id)) knownByParent.set(id, NONE);
+      const known = knownByParent.get(parentId);
+      if (known === NONE || (known === undefined && parentId === null)) knownByParent.set(parentId, id);
+      else if (isList(known) ? !known.indexes.has(id) : known !== undefined && known !== id) {
+        const list = toList(parentId);
+        put(list, id, list.ids.length);
+      }
     },
   };
 };

@@ -106,6 +106,7 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
   });
 
   const touch = (): void => {
+    overlay.note();
     version += 1;
     events.lineChanged();
   };

@@ -1,13 +1,5 @@
 /** Writing through a view: it supplies the intent (V12), and shows the write until it is confirmed (O1, O2). */
-import {
-  type Draft,
-  type EntryId,
-  promptOf,
-  type Role,
-  type RunId,
-  type RunPlace,
-  type RunRequest,
-} from "@espalier/shared";
+import { type Draft, type EntryId, promptOf, type Role, type RunId, type RunRequest } from "@espalier/shared";
 import type { Intent, Placer, Write } from "./pending.js";
 import { toDraft } from "./view-content.js";
 import { pendingWriteOf, type ViewCore } from "./view-core.js";
@@ -25,7 +17,6 @@ export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Place
     if (write.run !== undefined) core.awaitedRuns.add(write.run.id);
     if (write.items.length > 0) overlay.attach(write.id);
     const settled = host.submit(full, placer);
-    core.touch();
     core.flush();
     return { id: write.id, runId: write.run?.id, settled };
   };
@@ -39,15 +30,18 @@ export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Place
     submit({
       id: draft.id,
       items: [{ draft, intent }],
-      run: runFor(run, { after: draft.id }),
+      run: runFor(run, { place: { after: draft.id } }),
       anchorId: core.leafId,
       formerLeafId,
     });
 
-  const runFor = (ask: RunAsk | undefined, place: RunPlace): RunRequest | undefined => {
+  const runFor = (
+    ask: RunAsk | undefined,
+    at: Pick<RunRequest, "place" | "inputId">,
+  ): RunRequest | undefined => {
     if (ask === undefined || ask === false) return undefined;
     const options = ask === true ? undefined : ask.options;
-    return { id: runtime.newId() as RunId, place, ...(options === undefined ? {} : { options }) };
+    return { id: runtime.newId() as RunId, ...at, ...(options === undefined ? {} : { options }) };
   };
 
   const send = (content: Content, options: SendOptions = {}): Sent => {
@@ -81,12 +75,13 @@ export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Place
   };
 
   /** Where the prompt is not loaded the server finds it. */
-  const regeneratePlace = (id: EntryId): RunPlace => {
+  const regeneratePlace = (id: EntryId): Pick<RunRequest, "place" | "inputId"> => {
     const node = replica.tree.get(id);
-    if (node === undefined) return { regenerate: id };
+    if (node === undefined) return { place: { regenerate: id } };
     const { prompt, top } = promptOf(node);
-    const isFinal = prompt !== null || top.entry.parentId === null;
-    return isFinal ? { under: prompt?.entry.id ?? null } : { regenerate: id };
+    if (prompt === null && top.entry.parentId !== null) return { place: { regenerate: id } };
+    const promptId = prompt?.entry.id ?? null;
+    return { place: { under: promptId }, inputId: promptId };
   };
 
   /** A write whose place is gone takes a fresh one from the view; any other is sent as it was. */
@@ -102,7 +97,6 @@ export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Place
     if (failed.items.length > 0 && (isPlaceGone || !overlay.has(id))) overlay.attach(id);
     if (failed.run !== undefined) core.awaitedRuns.add(failed.run.id);
     host.resend(id);
-    core.touch();
     core.flush();
   };
 
@@ -111,14 +105,13 @@ export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Place
     if (discarded === undefined) return;
     const wasShown = overlay.has(id);
     overlay.detach(id);
-    host.discard(id);
     const { formerLeafId } = discarded;
     if (wasShown && formerLeafId !== undefined && overlay.entries.length === 0) {
       core.act();
       if (formerLeafId === null) core.setLeaf(null);
       else moves.descend(formerLeafId);
     }
-    core.touch();
+    host.discard(id);
     core.flush();
   };
 

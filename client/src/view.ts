@@ -6,7 +6,7 @@
  * records change it and puts its rooms together; whatever changes it ends in `flush`, which tells the
  * listeners once.
  */
-import type { Entry, EntryId, LineAsk, Run, TreeNode } from "@espalier/shared";
+import type { EntryId, LineAsk, Run, TreeNode } from "@espalier/shared";
 import type { Placer, Write } from "./pending.js";
 import type { ReplicaChange } from "./replica.js";
 import { createViewCore, shownLeafId, type ViewCore, type ViewHost, writeOf } from "./view-core.js";
@@ -46,7 +46,10 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
   const { replica, queue } = host;
   const core = createViewCore(host, options, {
     watch: (id) => host.watch(id, control),
-    unwatch: (id) => host.unwatch(id, control),
+    unwatch: (id) => {
+      shown.forget(id);
+      host.unwatch(id, control);
+    },
   });
   const { line, overlay, events } = core;
   const placer: Placer = { placeOf: (write, index) => overlay.placeOf(write, index, core.leafId) };
@@ -146,7 +149,9 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
       else if (change.type !== "register" && line.has(change.node.entry.id))
         events.entryChanged(change.node.entry.id);
     },
-    writesChanged: core.touch,
+    writesChanged: () => {
+      if (overlay.note()) core.touch();
+    },
     adopt: (adopted) => {
       overlay.set(adopted.filter(({ items }) => items.length > 0).map(({ id }) => id));
       core.touch();
@@ -161,16 +166,15 @@ const ALONE = Object.freeze({ index: 0, total: 1, previousId: undefined, nextId:
 /** What is read of a view: the same objects until they change. */
 const createShown = (core: ViewCore) => {
   const { line, overlay, host } = core;
-  /** By entry object: an entry that changes is another one (S8). */
-  const shownByEntry = new WeakMap<Entry, ViewEntry>();
+  const shownById = new Map<EntryId, ViewEntry>();
   let snapshot: ViewSnapshot | null = null;
   let snapshotVersion = -1;
 
   const confirmed = ({ entry }: TreeNode): ViewEntry => {
-    const held = shownByEntry.get(entry);
-    if (held !== undefined) return held;
+    const held = shownById.get(entry.id);
+    if (held !== undefined && held.entry === entry) return held;
     const made: ViewEntry = Object.freeze({ id: entry.id, entry, state: "confirmed", error: null });
-    shownByEntry.set(entry, made);
+    shownById.set(entry.id, made);
     return made;
   };
 
@@ -180,7 +184,7 @@ const createShown = (core: ViewCore) => {
     let ids: readonly EntryId[] | undefined;
     return Object.freeze({
       get ids() {
-        ids ??= Object.freeze([...confirmedIds(), ...pending.map(({ id }) => id)]);
+        ids ??= pending.length === 0 ? confirmedIds() : confirmedIds().concat(pending.map(({ id }) => id));
         return ids;
       },
       length: line.length + pending.length,
@@ -193,6 +197,8 @@ const createShown = (core: ViewCore) => {
   };
 
   return {
+    /** It is shown no more. */
+    forget: (id: EntryId): void => void shownById.delete(id),
     snapshot: (): ViewSnapshot => {
       if (snapshot === null || snapshotVersion !== core.version) {
         snapshotVersion = core.version;

@@ -175,7 +175,8 @@ describe("branches", () => {
 
   test("[V12] case-B12: regenerating a reply whose prompt is outside the window finds the right prompt", async () => {
     const [prompt] = await say(world, a, "prompt");
-    const run = (text: string) => ({ type: "message", role: "assistant", parts: [{ type: "text", text }] }) as const;
+    const run = (text: string) =>
+      ({ type: "message", role: "assistant", parts: [{ type: "text", text }] }) as const;
     for (let index = 0; index < 6; index += 1) {
       a.send(run(`step ${index}`));
       await settle();
@@ -278,6 +279,22 @@ describe("branches", () => {
     expect(world.network.log.length).toBe(before);
     expect(textsOf(a)).toEqual(["one"]);
     expect(textsOf(second)).toEqual(["two"]);
+  });
+
+  test("[V10] [O1] a send is heard as pending and then as confirmed, by the view that shows it alone", async () => {
+    await say(world, a, "one", "two");
+    const elsewhere = ann.session("s").createView({ leafId: idOf(a, "one") });
+    const heard: unknown[] = [];
+    elsewhere.subscribe((change) => heard.push(change));
+    const shown: string[][] = [];
+    a.subscribe(() => shown.push(textsOf(a)));
+    a.send("three");
+    await settle();
+    expect(shown).toEqual([
+      ["one", "two", "three (pending)"],
+      ["one", "two", "three"],
+    ]);
+    expect(heard).toEqual([]);
   });
 
   test("[V2] a view created later, without a line of its own, shows the newest entry's", async () => {

@@ -1,6 +1,6 @@
 /** Joining, paging and coming back, as a client sees it. */
-import type { Client, EntryId, View } from "@espalier/client";
-import { refusal } from "@espalier/shared";
+import type { Client, Entry, EntryId, PrincipalId, SessionId, View } from "@espalier/client";
+import { refusal, type Seq } from "@espalier/shared";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createStorage } from "../kit/storage.js";
 import { createWorld, open, say, textsOf, type World } from "../kit/world.js";
@@ -22,6 +22,20 @@ const fill = async (view: View, count: number): Promise<void> => {
   for (let index = 0; index < count; index += 1) view.send(`m${index}`);
   await world.settle();
 };
+const messageEntry = (index: number): Entry => ({
+  kind: "entry",
+  id: `e${index}` as EntryId,
+  parentId: index === 0 ? null : (`e${index - 1}` as EntryId),
+  seq: (index + 1) as Seq,
+  rev: (index + 1) as Seq,
+  time: 1_700_000_000_000 + index,
+  author: "ann" as PrincipalId,
+  status: "complete",
+  size: 0,
+  type: "message",
+  role: "user",
+  parts: [{ type: "text", text: `message ${index}` }],
+});
 const requests = (type: string): number =>
   world.network.log.filter(({ to, text }) => to === "server" && text.includes(`"type":"${type}"`)).length;
 
@@ -40,6 +54,19 @@ describe("windows", () => {
     expect(await rest).toBe(40);
     expect(view.snapshot).toMatchObject({ length: 120, hasOlder: false });
     expect(textsOf(view)).toEqual(textsOf(a));
+  });
+
+  test("[V8] [J1] joining 100,000 entries sends less than 1 % of what the log weighs", async () => {
+    const records = Array.from({ length: 100_000 }, (_, index) => messageEntry(index));
+    await world.store.append("long" as SessionId, 0, records);
+    const logBytes = records.reduce((bytes, record) => bytes + JSON.stringify(record).length + 1, 0);
+    const before = world.network.log.length;
+    const { view } = await open(world, world.client("bob"), "long");
+    const sentBytes = world.network.log
+      .slice(before)
+      .reduce((bytes, { to, text }) => bytes + (to === "client" ? text.length : 0), 0);
+    expect(textsOf(view).at(-1)).toBe("message 99999");
+    expect(sentBytes).toBeLessThan(logBytes / 100);
   });
 
   test("[V8] case-J1: two who ask for older entries at once share one request", async () => {
@@ -202,7 +229,9 @@ describe("coming and going", () => {
     let asked = 0;
     world = await createWorld({
       authenticate: ({ token: given }) =>
-        given === "good" ? { id: "ann" as never } : refusal("unauthorized", "unable to sign in; the token has expired"),
+        given === "good"
+          ? { id: "ann" as never }
+          : refusal("unauthorized", "unable to sign in; the token has expired"),
     });
     const client = world.client("ann", {
       token: () => {

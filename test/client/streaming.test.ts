@@ -25,7 +25,8 @@ const begin = async (after: EntryId | null = null): Promise<StreamWriter> => {
 const drop = (owner: string): void => {
   for (const pair of [...world.network.pairs]) if (pair.owner === owner) pair.break();
 };
-const stored = async (): Promise<string[]> => [...(await world.fold("s")).nodes()].map(({ entry }) => textOf(entry));
+const stored = async (): Promise<string[]> =>
+  [...(await world.fold("s")).nodes()].map(({ entry }) => textOf(entry));
 const lastText = (of: View): string => textsOf(of).at(-1) ?? "";
 
 describe("streaming", () => {
@@ -147,7 +148,7 @@ describe("streaming", () => {
     writer.append("one");
     await world.settle();
     const held = view.at(0);
-    const parts = (held?.entry as Extract<Entry, { type: "message" }>).parts;
+    const { parts } = held?.entry as Extract<Entry, { type: "message" }>;
     writer.append(" two");
     await world.settle();
     writer.append(" three");

@@ -28,7 +28,13 @@ const opArbitrary: fc.Arbitrary<Op> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      type: fc.constantFrom("edit" as const, "select" as const, "branch" as const, "step" as const, "regenerate" as const),
+      type: fc.constantFrom(
+        "edit" as const,
+        "select" as const,
+        "branch" as const,
+        "step" as const,
+        "regenerate" as const,
+      ),
       client,
       at,
     }),
@@ -61,8 +67,22 @@ const opArbitrary: fc.Arbitrary<Op> = fc.oneof(
       count: fc.integer({ min: 1, max: 5 }),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ type: fc.constantFrom("settle" as const, "settle" as const, "restart" as const, "down" as const, "up" as const) }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant("advance" as const), ms: fc.integer({ min: 1, max: 12_000 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constantFrom(
+        "settle" as const,
+        "settle" as const,
+        "restart" as const,
+        "down" as const,
+        "up" as const,
+      ),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant("advance" as const), ms: fc.integer({ min: 1, max: 12_000 }) }),
+  },
 );
 
 type Actor = {
@@ -102,7 +122,8 @@ class Run {
     const { world } = this;
     const actor = "client" in op ? (this.actors[op.client] as Actor) : (this.actors[0] as Actor);
     const view = actor.views[this.#count % actor.views.length] as View;
-    const pick = (index: number): EntryId | undefined => view.at(index % Math.max(1, view.snapshot.length))?.id;
+    const pick = (index: number): EntryId | undefined =>
+      view.at(index % Math.max(1, view.snapshot.length))?.id;
     switch (op.type) {
       case "send": {
         const text = this.text();
@@ -262,7 +283,8 @@ const checkEverything = async (run: Run): Promise<void> => {
     const node = tree.get(id as EntryId);
     if (writer.error === null) expect(node === undefined ? null : textOf(node.entry)).toBe(text);
     // An aborted one keeps a prefix: nothing is doubled or out of order.
-    else if (node !== undefined) expect(text.startsWith(textOf(node.entry)) || textOf(node.entry).startsWith(text)).toBe(true);
+    else if (node !== undefined)
+      expect(text.startsWith(textOf(node.entry)) || textOf(node.entry).startsWith(text)).toBe(true);
   }
   for (const { session, views } of actors) {
     for (const run of session.runs()) expect(isRunEnded(run.status)).toBe(false);
@@ -299,20 +321,23 @@ const leavesOf = (root: Parameters<typeof tipOf>[0]): (typeof root)[] => {
 
 const NUM_RUNS = Number(process.env.CONVERGENCE_RUNS ?? 150);
 
-test(
-  "[T1] [J3] [L4] every replica equals the fold of the log, whatever happened",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.nat({ max: 1_000_000 }), fc.array(opArbitrary, { minLength: 5, maxLength: 80 }), async (seed, ops) => {
+test("[T1] [J3] [L4] every replica equals the fold of the log, whatever happened", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat({ max: 1_000_000 }),
+      fc.array(opArbitrary, { minLength: 5, maxLength: 80 }),
+      async (seed, ops) => {
         const run = new Run(await createWorld({ seed }));
         await run.world.settle();
         for (const op of ops) await run.apply(op);
         await run.heal();
         await checkEverything(run);
         for (const { client: connected } of run.actors) connected.close();
-      }),
-      { numRuns: NUM_RUNS, ...(process.env.CONVERGENCE_SEED === undefined ? {} : { seed: Number(process.env.CONVERGENCE_SEED) }) },
-    );
-  },
-  600_000,
-);
+      },
+    ),
+    {
+      numRuns: NUM_RUNS,
+      ...(process.env.CONVERGENCE_SEED === undefined ? {} : { seed: Number(process.env.CONVERGENCE_SEED) }),
+    },
+  );
+}, 600_000);

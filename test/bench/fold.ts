@@ -1,0 +1,128 @@
+/** The tree in one process: what a fold costs beside a `Map.set` of the same ids, a path, a token. */
+import {
+  type Append,
+  createTree,
+  type EntryId,
+  ID_ALPHABET,
+  ID_LENGTH,
+  type MessageEntry,
+  type PrincipalId,
+  pathTo,
+  type Seq,
+  type TreeNode,
+} from "@espalier/shared";
+import { type Bench, type Row, seededRandom, timesOf } from "./measure.js";
+
+const NAME = "fold";
+const AUTHOR = "ann" as PrincipalId;
+
+/** Made letter by letter, as ids are made: a map that takes one has it to hash. */
+const newIds = (count: number, random: () => number): EntryId[] =>
+  Array.from({ length: count }, () => {
+    let id = "";
+    for (let letter = 0; letter < ID_LENGTH; letter++)
+      id += ID_ALPHABET[Math.floor(random() * ID_ALPHABET.length)];
+    return id as EntryId;
+  });
+
+const message = (id: EntryId, parentId: EntryId | null, seq: number): MessageEntry => ({
+  kind: "entry",
+  id,
+  parentId,
+  seq: seq as Seq,
+  rev: seq as Seq,
+  time: 1_800_000_000_000 + seq,
+  author: AUTHOR,
+  status: "complete",
+  size: 0,
+  type: "message",
+  role: "user",
+  parts: [{ type: "text", text: "When is the next spring tide?" }],
+});
+
+/** A line, in which each entry hangs from an earlier one than the last with the chance `forks`. */
+const history = (count: number, forks: number, random: () => number): MessageEntry[] => {
+  const ids = newIds(count, random);
+  const parentOf = (index: number): EntryId | null => {
+    if (index === 0) return null;
+    const parent = random() < forks ? Math.floor(random() * index) : index - 1;
+    return ids[parent] as EntryId;
+  };
+  return ids.map((id, index) => message(id, parentOf(index), index + 1));
+};
+
+const alternatives = (count: number, random: () => number): MessageEntry[] => {
+  const [root, ...ids] = newIds(count + 1, random) as [EntryId, ...EntryId[]];
+  return [message(root, null, 1), ...ids.map((id, index) => message(id, root, index + 2))];
+};
+
+const foldOf = (records: readonly MessageEntry[]) => {
+  const tree = createTree();
+  for (const record of records) tree.apply(record);
+  return tree;
+};
+
+const mapOf = (records: readonly MessageEntry[]): Map<EntryId, MessageEntry> => {
+  const map = new Map<EntryId, MessageEntry>();
+  for (const record of records) map.set(record.id, record);
+  return map;
+};
+
+const foldRow = (work: string, rounds: number, factor: number, prepare: () => MessageEntry[]): Row => {
+  const [floor = 0, ours = 0] = timesOf(rounds, { prepare, run: mapOf }, { prepare, run: foldOf });
+  const beside = `${(ours / floor).toFixed(2)}× Map.set, ${floor.toFixed(2)} ms; at most ${factor}×`;
+  return { name: NAME, work, ours, limit: factor * floor, unit: "ms", beside };
+};
+
+const pathRow = (length: number, rounds: number, random: () => number): Row => {
+  const tree = foldOf(history(length, 0, random));
+  const prepare = () => tree.newest as TreeNode;
+  const [ours = 0] = timesOf(rounds, { prepare, run: pathTo });
+  return { name: NAME, work: `path of ${length}`, ours, limit: 0.5, unit: "ms" };
+};
+
+const TOKENS = 10_000;
+
+/** Each token comes alone, in a record of its own, and the entry is read after each. */
+const tokenRow = (shown: number, rounds: number, random: () => number): Row => {
+  const tree = foldOf(history(shown, 0, random));
+  let seq = shown;
+  const prepare = () => {
+    seq += 1;
+    const [id] = newIds(1, random) as [EntryId];
+    tree.apply({ ...message(id, tree.newest?.entry.id ?? null, seq), status: "streaming", parts: [] });
+    return Array.from({ length: TOKENS }, (_, index): Append => {
+      seq += 1;
+      return { kind: "append", id, seq: seq as Seq, time: seq, at: index * 4, deltas: [{ text: "tide" }] };
+    });
+  };
+  const run = (tokens: readonly Append[]) => {
+    let size = 0;
+    for (const token of tokens) {
+      tree.apply(token);
+      size += tree.get(token.id)?.entry.size ?? 0;
+    }
+    return size;
+  };
+  const [time = 0] = timesOf(rounds, { prepare, run });
+  const work = `one token into a message, ${shown} entries of history`;
+  return { name: NAME, work, ours: (time / TOKENS) * 1000, limit: 1.5, unit: "µs" };
+};
+
+export const run: Bench = async ({ isQuick }) => {
+  const random = seededRandom(1);
+  const rounds = isQuick ? 3 : 15;
+  const many = isQuick ? 20_000 : 100_000;
+  const [tree50k = 0] = timesOf(rounds, { prepare: () => alternatives(50_000, random), run: foldOf });
+  return [
+    foldRow("10,000 entries, linear", isQuick ? 5 : 41, 1.6, () => history(10_000, 0, random)),
+    foldRow(`${many.toLocaleString("en")} entries, linear`, rounds, 2, () => history(many, 0, random)),
+    foldRow(`${many.toLocaleString("en")} entries, 10 % forks`, rounds, 2.2, () =>
+      history(many, 0.1, random),
+    ),
+    { name: NAME, work: "50,000 alternatives of one parent", ours: tree50k, limit: 100, unit: "ms" },
+    pathRow(10_000, isQuick ? 5 : 41, random),
+    tokenRow(0, rounds, random),
+    tokenRow(10_000, rounds, random),
+  ];
+};

@@ -1,0 +1,59 @@
+/** What every bench shares: rows, rounds, and a random source that gives the same work in every run. */
+
+export type Row = {
+  /** The module. */
+  readonly name: string;
+  readonly work: string;
+  readonly ours: number;
+  /** What `ours` must not be above. */
+  readonly limit?: number;
+  readonly unit: string;
+  /** What the limit was taken from, where it was measured in the same run. */
+  readonly beside?: string;
+};
+
+export type BenchOptions = { readonly isQuick: boolean };
+export type Bench = (options: BenchOptions) => Promise<readonly Row[]>;
+
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+
+/** One piece of work: `prepare` is not counted. */
+export type Work<T> = { prepare(): T; run(prepared: T): unknown };
+
+/** The median time of each, ms. They take turns, so that what disturbs one disturbs the others. */
+export const timesOf = <T>(rounds: number, ...works: readonly Work<T>[]): number[] => {
+  const times = works.map((): number[] => []);
+  for (let round = -WARM_UP; round < rounds; round++) {
+    for (const [index, work] of works.entries()) {
+      const time = timeOf(work);
+      if (round >= 0) times[index]?.push(time);
+    }
+  }
+  return times.map(median);
+};
+
+const WARM_UP = 3;
+
+const timeOf = <T>({ prepare, run }: Work<T>): number => {
+  const prepared = prepare();
+  globalThis.gc?.();
+  const start = performance.now();
+  sink = run(prepared);
+  return performance.now() - start;
+};
+
+/** Holds a result, so that no work is optimised away. */
+let sink: unknown;
+export const lastResult = (): unknown => sink;
+
+/** At least 0 and below 1, the same numbers for the same seed. */
+export const seededRandom = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
