@@ -17,6 +17,8 @@ export type Pair = {
   deliverToClient(): void;
   /** Loses what is on its way, and tells both ends. */
   break(): void;
+  /** While it is set the client's end takes nothing: a slow reader. */
+  isHeld: boolean;
   /** The client's end hears of nothing any more, and nothing that it sends arrives. */
   silence(): void;
 };
@@ -99,8 +101,9 @@ export const createNetwork = (
               return toServer.length;
             },
             get toClient() {
-              return isSilent ? 0 : toClient.length;
+              return isSilent || pair.isHeld ? 0 : toClient.length;
             },
+            isHeld: false,
             deliverToServer: () => {
               const text = toServer.shift();
               if (text === undefined) return;

@@ -16,6 +16,7 @@ import {
   type Epoch,
   type LogRecord,
   type PrincipalId,
+  type Runtime,
   type SessionId,
   type Tree,
 } from "@espalier/shared";
@@ -67,8 +68,12 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     (callback) => serverRuntime.defer(callback),
   );
 
+  let killServer = (): void => {};
+
   const startServer = async (): Promise<void> => {
-    engine = await createEngine({ store, runtime: serverRuntime, authenticate, graceMs });
+    const { runtime, kill } = mortal(serverRuntime);
+    killServer = kill;
+    engine = await createEngine({ store, runtime, authenticate, graceMs });
   };
 
   const deliver = (): boolean => {
@@ -119,6 +124,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     },
     stopServer: () => {
       engine = null;
+      killServer();
       for (const pair of [...network.pairs]) pair.break();
     },
     startServer,
@@ -134,6 +140,24 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   };
   await startServer();
   return world;
+};
+
+/** A runtime whose owner can be killed: what was to happen later does not happen any more. */
+const mortal = (runtime: Runtime): { runtime: Runtime; kill: () => void } => {
+  let isAlive = true;
+  const whileAlive = (callback: () => void) => (): void => {
+    if (isAlive) callback();
+  };
+  return {
+    runtime: {
+      ...runtime,
+      setTimer: (delayMs, callback) => runtime.setTimer(delayMs, whileAlive(callback)),
+      defer: (callback) => runtime.defer(whileAlive(callback)),
+    },
+    kill: () => {
+      isAlive = false;
+    },
+  };
 };
 
 /** What a person reads of a view: the text of each shown entry, pending ones marked. */

@@ -89,9 +89,11 @@ export const createCatalogue = (): Catalogue => {
   const entriesById = new Map<SessionId, CatalogueEntry>();
 
   const ofId = (id: SessionId): CatalogueEntry => {
-    const held = entriesById.get(id) ?? emptyCatalogueEntry(id);
-    entriesById.set(id, held);
-    return held;
+    const held = entriesById.get(id);
+    if (held !== undefined) return held;
+    const entry = emptyCatalogueEntry(id);
+    entriesById.set(id, entry);
+    return entry;
   };
 
   return {

@@ -21,7 +21,8 @@ export const createMemoryStore = ({ newEpoch }: { newEpoch: () => Epoch }): LogS
         : { type: "ok", log: { epoch, head: headOf(log), records: log.slice() } };
     },
     append: async (id, expectedHead, records) => {
-      if (closed) return { type: "refused", error: refusal("unavailable", "unable to write; the store is closed") };
+      if (closed)
+        return { type: "refused", error: refusal("unavailable", "unable to write; the store is closed") };
       const log = logs.get(id);
       if (headOf(log) !== expectedHead) return { type: "conflict" };
       if (log === undefined) logs.set(id, [...records]);

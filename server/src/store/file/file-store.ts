@@ -1,0 +1,209 @@
+/**
+ * Logs on disk: one readable file a session, behind one journal for all (D1–D3). This file takes the
+ * directory and answers the store's operations; how lines travel is in `journal` and `write-behind`, how
+ * a directory is opened in `opening`.
+ */
+import {
+  type Epoch,
+  type ErrorBody,
+  EspalierError,
+  isSessionId,
+  type LogRecord,
+  type Runtime,
+  refusal,
+  type SessionId,
+} from "@espalier/shared";
+import type { AppendOutcome, LoadOutcome, LogStore } from "../log-store.js";
+import { createNodeDisk, type Disk } from "./disk.js";
+import { readBootId } from "./generation.js";
+import { epochLine, headerLine, recordLines } from "./lines.js";
+import { takeLock } from "./lock.js";
+import { readLog } from "./log-reader.js";
+import { CONTROL_DIR, sessionPath } from "./names.js";
+import { openDirectory } from "./opening.js";
+import { believeFile, createSessionLog, type SessionLog } from "./session-log.js";
+import { unreadable } from "./survey.js";
+
+export type StoreRuntime = Pick<Runtime, "now" | "setTimer" | "defer">;
+
+export type FileStoreOptions = {
+  readonly dir: string;
+  readonly newEpoch: () => Epoch;
+  readonly runtime: StoreRuntime;
+  /** Tells this boot of the machine from others; null where that is not known. */
+  readonly bootId?: string | null;
+  /** A segment of the journal is full at this size. */
+  readonly segmentBytes?: number;
+  /** How long synced lines wait before they are written to the session's own file. */
+  readonly writeBehindMs?: number;
+  /** What went wrong behind the scenes; nothing is lost by it yet. */
+  readonly onTrouble?: (error: Error) => void;
+};
+
+/** Recovers in half a second. */
+const SEGMENT_BYTES = 16 * 1024 * 1024;
+/** Rarer than once a second makes the journal's syncs slower; more often is work for nothing. */
+const WRITE_BEHIND_MS = 500;
+/** A seq that was given and lost is less than this above what was kept (D2). */
+const FLOOR_STEP = 1_000_000_000;
+
+/**
+ * Opens a directory, and makes it where there is none.
+ *
+ * @throws EspalierError `locked` where another process has it, `damaged` or `newer_version` where the
+ *   journal cannot be read; what is wrong with one session's file is told when that is loaded
+ * @example const store = await createFileStore({ dir: "./data", newEpoch, runtime })
+ */
+export const createFileStore = async (options: FileStoreOptions): Promise<LogStore> => {
+  const disk = createNodeDisk();
+  const control = `${options.dir}/${CONTROL_DIR}`;
+  await disk.makeDir(control);
+  const release = await takeLock(options.dir, control, options.runtime);
+  try {
+    return await openFileStore(disk, options, release);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+};
+
+/** The store on any disk, for a caller that holds the directory; `release` is called when it is closed. */
+export const openFileStore = async (
+  disk: Disk,
+  options: FileStoreOptions,
+  release: () => Promise<void>,
+): Promise<LogStore> => {
+  const { dir, runtime } = options;
+  const { epoch, journal, writeBehind, catalogue, logsById, finish } = await openDirectory({
+    disk,
+    dir,
+    newEpoch: options.newEpoch,
+    boot: options.bootId === undefined ? await readBootId() : options.bootId,
+    runtime,
+    segmentBytes: options.segmentBytes ?? SEGMENT_BYTES,
+    writeBehindMs: options.writeBehindMs ?? WRITE_BEHIND_MS,
+    onTrouble: options.onTrouble ?? (() => {}),
+  });
+  const beginningsByLog = new Map<SessionLog, Promise<ErrorBody | null>>();
+  let closing: Promise<void> | null = null;
+
+  const faultNow = (): ErrorBody | null => {
+    if (closing !== null) return refusal("unavailable", "unable to use the store; it is closed");
+    return journal.fault;
+  };
+
+  const load = async (id: SessionId): Promise<LoadOutcome> => {
+    const log = logsById.get(checked(id));
+    const fault = faultNow() ?? log?.error ?? null;
+    if (fault !== null) return { type: "refused", error: fault };
+    if (log === undefined || log.end === 0) return { type: "absent" };
+    const read = await readLog(disk, log).catch(
+      (error: Error) => ({ type: "fault", error: unreadable(id, error) }) as const,
+    );
+    if (read.type === "fault") return refuseLog(log, read.error);
+    if (!beginningsByLog.has(log)) believeFile(log, read.place);
+    const refused = log.epoch === epoch ? null : await beginEpoch(log);
+    if (refused !== null) return { type: "refused", error: refused };
+    const { place, records } = read;
+    if (place.epoch === epoch) return { type: "ok", log: { epoch, head: place.head, records } };
+    // The epoch's own line came after what was read; where others came too, they must be read.
+    if (log.lines > place.lines + 1) return load(id);
+    return { type: "ok", log: { epoch, head: log.head, records } };
+  };
+
+  const refuseLog = (log: SessionLog, error: ErrorBody): LoadOutcome => {
+    if (error.code !== "unavailable") {
+      log.error = error;
+      const entry = catalogue.get(log.id);
+      if (entry !== undefined) entry.error = error;
+    }
+    return { type: "refused", error };
+  };
+
+  /** Nothing of a log is shown in a new epoch before the line that begins it is on disk (D2). */
+  const beginEpoch = (log: SessionLog): Promise<ErrorBody | null> => {
+    const held = beginningsByLog.get(log) ?? writeEpoch(log).finally(() => beginningsByLog.delete(log));
+    beginningsByLog.set(log, held);
+    return held;
+  };
+
+  const writeEpoch = async (log: SessionLog): Promise<ErrorBody | null> => {
+    const fault = faultNow();
+    if (fault !== null) return fault;
+    const floor = log.head + FLOOR_STEP;
+    const outcome = await new Promise<AppendOutcome>((resolve) =>
+      journal.put(log, epochLine(epoch, floor), 1, floor, resolve),
+    );
+    if (outcome.type === "conflict") return null;
+    if (outcome.type !== "ok") return outcome.error;
+    try {
+      await outcome.durable;
+    } catch {
+      return journal.fault;
+    }
+    log.epoch = epoch;
+    return null;
+  };
+
+  const append = (
+    id: SessionId,
+    expectedHead: number,
+    records: readonly LogRecord[],
+  ): Promise<AppendOutcome> =>
+    new Promise((resolve) => {
+      const held = logsById.get(id);
+      const fault = faultNow() ?? held?.error ?? backlog();
+      if (fault !== null) return resolve({ type: "refused", error: fault });
+      const log = held ?? newLog(checked(id));
+      // Whoever has not loaded the log in this epoch cannot know its head.
+      if (log.epoch !== epoch || log.stagedHead !== expectedHead) return resolve({ type: "conflict" });
+      if (records.length === 0) return resolve({ type: "ok", durable: log.durable });
+      const head = headAfter(expectedHead, records);
+      const isNew = log.staged === 0;
+      const text = isNew ? headerLine(id, runtime.now(), epoch) + recordLines(records) : recordLines(records);
+      if (held === undefined) logsById.set(id, log);
+      journal.put(log, text, records.length + (isNew ? 1 : 0), head, (outcome) => {
+        if (outcome.type === "ok") catalogue.apply(id, records);
+        else if (log.staged === 0 && logsById.get(id) === log) logsById.delete(id);
+        resolve(outcome);
+      });
+    });
+
+  const newLog = (id: SessionId): SessionLog =>
+    createSessionLog(id, sessionPath(dir, id), { epoch, head: 0, lines: 0, length: 0 });
+
+  const backlog = (): ErrorBody | null =>
+    writeBehind.isFailing && writeBehind.isBehind
+      ? refusal("unavailable", "unable to write; the sessions' files do not take what is in the journal")
+      : null;
+
+  return {
+    epoch,
+    load,
+    append,
+    synced: async (id) => logsById.get(id)?.durable,
+    list: async (page) => catalogue.list(page),
+    summary: async (id) => catalogue.summary(id),
+    unfinished: async () => catalogue.unfinished(),
+    close: () => {
+      closing ??= finish().finally(release);
+      return closing;
+    },
+  };
+};
+
+const checked = (id: SessionId): SessionId => {
+  if (isSessionId(id)) return id;
+  throw new EspalierError("invalid_id", `unable to use ${JSON.stringify(id)} as a session; it is not an id`);
+};
+
+const headAfter = (expectedHead: number, records: readonly LogRecord[]): number => {
+  let head = expectedHead;
+  for (const { seq } of records) {
+    if (!Number.isSafeInteger(seq) || seq <= head) {
+      throw new EspalierError("internal", `unable to append; seq ${seq} does not rise above ${head}`);
+    }
+    head = seq;
+  }
+  return head;
+};

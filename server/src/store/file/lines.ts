@@ -1,0 +1,128 @@
+/**
+ * The lines of a session's file, and the one pass that reads them. First the header, then one record a
+ * line; a line of kind `epoch` begins a new epoch, with seqs above its floor (D2). A line ends at `\n`
+ * and at nothing else. What a record holds is not checked here: a newer program may have written kinds
+ * and fields that this one does not know, and they are kept (L5).
+ */
+import { isUtf8 } from "node:buffer";
+import { type Epoch, type ErrorBody, isId, type LogRecord, refusal, type SessionId } from "@espalier/shared";
+
+export const SESSION_VERSION = 1;
+
+export const headerLine = (id: SessionId, createdAt: number, epoch: Epoch): string =>
+  `${JSON.stringify({ kind: "session", version: SESSION_VERSION, id, createdAt, epoch })}\n`;
+
+export const epochLine = (epoch: Epoch, floor: number): string =>
+  `${JSON.stringify({ kind: "epoch", epoch, floor })}\n`;
+
+export const recordLines = (records: readonly LogRecord[]): string => {
+  let text = "";
+  for (const record of records) text += `${JSON.stringify(record)}\n`;
+  return text;
+};
+
+/** How far a log was read: after some whole lines. */
+export type LogPlace = {
+  readonly epoch: Epoch;
+  /** The highest seq, or the epoch's floor where that is higher. */
+  readonly head: number;
+  readonly lines: number;
+  readonly length: number;
+};
+
+export const LOG_START: LogPlace = { epoch: "" as Epoch, head: 0, lines: 0, length: 0 };
+
+export type LogScan =
+  /** `torn` bytes after the place are no whole line; where `isWhole`, only their `\n` is missing. */
+  | { readonly type: "ok"; readonly place: LogPlace; readonly torn: number; readonly isWhole: boolean }
+  | { readonly type: "fault"; readonly error: ErrorBody };
+
+type MutablePlace = { -readonly [K in keyof LogPlace]: LogPlace[K] };
+
+/** Reads on from a place; `bytes` begin there. Visits each record in order, up to the first fault. */
+export const scanLog = (
+  id: SessionId,
+  path: string,
+  bytes: Buffer,
+  from: LogPlace,
+  visit: (record: LogRecord) => void,
+): LogScan => {
+  const place: MutablePlace = { ...from };
+  const isSound = isUtf8(bytes);
+  let at = 0;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, at)) {
+    const fault = isSound || isUtf8(bytes.subarray(at, end)) ? null : damage("it is not UTF-8");
+    const refused = fault ?? readLine(id, bytes.toString("utf8", at, end), place, visit);
+    if (refused !== null) return { type: "fault", error: named(refused, id, path, place.lines + 1) };
+    place.lines += 1;
+    at = end + 1;
+    place.length = from.length + at;
+  }
+  const rest = bytes.subarray(at);
+  const isWhole =
+    rest.length > 0 && isUtf8(rest) && readLine(id, rest.toString(), { ...place }, ignore) === null;
+  return { type: "ok", place, torn: rest.length, isWhole };
+};
+
+const NEWLINE = 0x0a;
+const ignore = (): void => {};
+
+type LineFault = { readonly code: "damaged" | "newer_version"; readonly reason: string };
+const damage = (reason: string): LineFault => ({ code: "damaged", reason });
+
+const named = ({ code, reason }: LineFault, id: SessionId, path: string, line: number): ErrorBody =>
+  refusal(code, `unable to open ${id}; line ${line} of ${path}: ${reason}`);
+
+const readLine = (
+  id: SessionId,
+  text: string,
+  place: MutablePlace,
+  visit: (record: LogRecord) => void,
+): LineFault | null => {
+  const line = parseObject(text);
+  if (line === null) return damage("it is not a JSON object");
+  if (place.length === 0) return readHeader(id, line, place);
+  if (line.kind === "epoch") return readEpoch(line, place);
+  if (typeof line.kind !== "string") return damage("it has no kind");
+  if (!isAbove(line.seq, place.head)) return damage(`its seq does not rise above ${place.head}`);
+  place.head = line.seq;
+  visit(line as unknown as LogRecord);
+  return null;
+};
+
+const readHeader = (id: SessionId, line: Line, place: MutablePlace): LineFault | null => {
+  if (line.kind !== "session" || typeof line.version !== "number")
+    return damage("it is not a session's header");
+  if (line.version > SESSION_VERSION) {
+    return {
+      code: "newer_version",
+      reason: `it has version ${line.version}, and this program knows ${SESSION_VERSION}`,
+    };
+  }
+  if (line.id !== id) return damage("it is the header of another session");
+  if (!isId(line.epoch)) return damage("its epoch is not an id");
+  place.epoch = line.epoch;
+  return null;
+};
+
+const readEpoch = (line: Line, place: MutablePlace): LineFault | null => {
+  if (!isId(line.epoch)) return damage("its epoch is not an id");
+  if (!isAbove(line.floor, place.head)) return damage(`its floor is not above ${place.head}`);
+  place.epoch = line.epoch;
+  place.head = line.floor;
+  return null;
+};
+
+type Line = { readonly [key: string]: unknown };
+
+const isAbove = (value: unknown, head: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) > head;
+
+const parseObject = (text: string): Line | null => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Line) : null;
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,125 @@
+/**
+ * What a directory holds when it is opened, after the journal was redone onto it. A file that is as long
+ * as the catalogue's file says is not read; one that grew is read from there on; any other as a whole.
+ * The one change made to a file here: a last line that was never finished is dropped, and one that only
+ * lacks its `\n` is given it.
+ */
+import { type ErrorBody, refusal, type SessionId } from "@espalier/shared";
+import { type CatalogueEntry, emptyCatalogueEntry, foldIntoCatalogue } from "../catalogue.js";
+import { foldToEntry, type Note } from "./catalogue-file.js";
+import { type Disk, type DiskFile, eachOf, withFile } from "./disk.js";
+import { LOG_START, type LogPlace, type LogScan, scanLog } from "./lines.js";
+import { findSessions, sessionPath } from "./names.js";
+import { cutFile, syncSessionDirs } from "./recovery.js";
+import { createSessionLog, type SessionLog } from "./session-log.js";
+
+export type Surveyed = { readonly log: SessionLog; readonly entry: CatalogueEntry };
+
+export type Survey = {
+  readonly found: readonly Surveyed[];
+  /** An unfinished line was dropped, which a whole journal would have finished. */
+  readonly hasTornFile: boolean;
+  /** The catalogue's file is behind. */
+  readonly isNews: boolean;
+};
+
+const WIDTH = 4;
+const MAX_HEADER_BYTES = 4096;
+
+export const survey = async (
+  disk: Disk,
+  dir: string,
+  notesById: ReadonlyMap<SessionId, Note>,
+  errorsById: ReadonlyMap<SessionId, ErrorBody>,
+): Promise<Survey> => {
+  const found: Surveyed[] = [];
+  let hasTornFile = false;
+  const ids = new Set([...(await findSessions(disk, dir)), ...notesById.keys()]);
+
+  const read = new Set<SessionId>();
+
+  const surveyOne = async (id: SessionId): Promise<Surveyed | null> => {
+    const path = sessionPath(dir, id);
+    const note = notesById.get(id);
+    const stat = await disk.stat(path);
+    const size = stat?.size ?? 0;
+    const failed = (error: ErrorBody): Surveyed => faulty(id, path, note, stat?.changedAt ?? 0, error);
+    const gap = errorsById.get(id);
+    if (gap !== undefined) return failed(gap);
+    if (note !== undefined && size < note.length) return failed(cutFile(id, path, size, note.length));
+    if (stat === null) return null;
+    const entry = note?.fold === undefined ? emptyCatalogueEntry(id) : foldToEntry(id, note.fold);
+    const place = placeOf(note);
+    if (place.length > 0 && place.length === size) return { log: createSessionLog(id, path, place), entry };
+    read.add(id);
+    try {
+      const scan = await readOn(disk, id, path, size, place, entry);
+      if (scan.type === "fault") return failed(scan.error);
+      if (scan.torn > 0) hasTornFile = true;
+      return scan.place.length === 0 ? null : { log: createSessionLog(id, path, scan.place), entry };
+    } catch (error) {
+      return failed(unreadable(id, error as Error));
+    }
+  };
+
+  await eachOf(ids, WIDTH, async (id) => {
+    const surveyed = await surveyOne(id);
+    if (surveyed !== null) found.push(surveyed);
+  });
+  await syncSessionDirs(disk, dir, read);
+  return { found, hasTornFile, isNews: read.size > 0 };
+};
+
+const placeOf = (note: Note | undefined): LogPlace => {
+  if (note?.fold === undefined) return LOG_START;
+  const { epoch, head, lines } = note.fold;
+  return { epoch, head, lines, length: note.length };
+};
+
+/** Folds what the file holds after a place, mends its end, and makes sure that it is on disk. */
+const readOn = (
+  disk: Disk,
+  id: SessionId,
+  path: string,
+  size: number,
+  from: LogPlace,
+  entry: CatalogueEntry,
+): Promise<LogScan> =>
+  withFile(disk, path, "write", async (file) => {
+    const header = from.length === 0 ? null : await scanHeader(id, path, file);
+    if (header?.type === "fault") return header;
+    const rest = await file.read(from.length, size - from.length);
+    const scan = scanLog(id, path, rest, from, (record) => foldIntoCatalogue(entry, record));
+    if (scan.type === "fault") return scan;
+    if (scan.isWhole) {
+      await file.write(Buffer.from("\n"), size);
+      await file.sync();
+      const finished = Buffer.concat([rest.subarray(scan.place.length - from.length), Buffer.from("\n")]);
+      return scanLog(id, path, finished, scan.place, (record) => foldIntoCatalogue(entry, record));
+    }
+    if (scan.torn > 0) await file.truncate(scan.place.length);
+    await file.sync();
+    return scan;
+  });
+
+/** A file that a newer program went on with must be found out before its end is touched. */
+const scanHeader = async (id: SessionId, path: string, file: DiskFile): Promise<LogScan> => {
+  const start = await file.read(0, MAX_HEADER_BYTES);
+  return scanLog(id, path, start.subarray(0, start.indexOf("\n") + 1), LOG_START, () => {});
+};
+
+const faulty = (
+  id: SessionId,
+  path: string,
+  note: Note | undefined,
+  changedAt: number,
+  error: ErrorBody,
+): Surveyed => {
+  const log = createSessionLog(id, path, { ...LOG_START, length: note?.length ?? 0 });
+  log.error = error;
+  return { log, entry: { ...emptyCatalogueEntry(id), changedAt, error } };
+};
+
+/** A session that cannot be read just now, for a reason that is not in its file. */
+export const unreadable = (id: SessionId, error: Error): ErrorBody =>
+  refusal("unavailable", `unable to read ${id}; ${error.message}`);

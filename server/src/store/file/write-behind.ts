@@ -1,0 +1,174 @@
+/**
+ * Brings synced lines from the journal to the sessions' own files, some time later; and when a segment
+ * is full, makes everything in it safe in those files and removes it. One piece of work at a time, so
+ * segments go oldest first. Only lines that are synced in the journal are ever written (DISK.md): a
+ * session's file is never ahead of it.
+ */
+import { dirname } from "node:path";
+import type { Runtime, SessionId } from "@espalier/shared";
+import { type Disk, eachOf, withFile } from "./disk.js";
+import { sessionDirs } from "./names.js";
+import { markFiled, type SessionLog, unfiledBytes } from "./session-log.js";
+
+export type WriteBehind = {
+  /** The log has lines that are synced and not in its file. */
+  touch(log: SessionLog): void;
+  /** Makes what a full, synced segment holds safe in the files, and removes it. Never rejects. */
+  retire(segment: string): Promise<void>;
+  /** Makes everything synced safe in the files; rejects where a file could not be written. */
+  settle(): Promise<void>;
+  /** Ends the timer. */
+  stop(): void;
+  /** Full segments that are not removed yet are so many that no more should be begun. */
+  readonly isBehind: boolean;
+  /** The files could not be written or synced when that was last tried. */
+  readonly isFailing: boolean;
+};
+
+type WriteBehindOptions = {
+  readonly disk: Disk;
+  readonly dir: string;
+  readonly runtime: Pick<Runtime, "setTimer">;
+  readonly delayMs: number;
+  /** The files of these logs were synced, up to their `noted`. */
+  readonly onNoted: (logs: readonly SessionLog[]) => Promise<void>;
+  readonly onTrouble: (error: Error) => void;
+};
+
+/** The pool that does a process's file work has four threads; the journal must find one free. */
+const WIDTH = 2;
+const MAX_FULL_SEGMENTS = 4;
+
+export const createWriteBehind = (options: WriteBehindOptions): WriteBehind => {
+  const { disk, dir, runtime, delayMs } = options;
+  const dirty = new Set<SessionLog>();
+  const unsyncedLogs = new Set<SessionLog>();
+  const unsyncedDirs = new Set<string>();
+  const full: string[] = [];
+  let work: Promise<void> = Promise.resolve();
+  let cancelTimer: (() => void) | null = null;
+  /** A sync that failed cannot be believed later: the journal keeps what it covers until the next start. */
+  let hasFailedSync = false;
+  let isFailing = false;
+
+  const inTurn = (job: () => Promise<void>): Promise<void> => {
+    const done = work.then(job);
+    work = done.then(
+      () => {
+        isFailing = hasFailedSync;
+      },
+      () => {
+        isFailing = true;
+      },
+    );
+    return done;
+  };
+
+  const arm = (): void => {
+    cancelTimer ??= runtime.setTimer(delayMs, () => {
+      cancelTimer = null;
+      void tick();
+    });
+  };
+
+  const tick = async (): Promise<void> => {
+    await inTurn(full.length > 0 ? retireFull : fileAll).catch(options.onTrouble);
+    if (dirty.size > 0 || (full.length > 0 && !hasFailedSync)) arm();
+  };
+
+  const fileAll = async (): Promise<void> => {
+    const logs = [...dirty];
+    dirty.clear();
+    await eachOf(logs, WIDTH, fileOne);
+  };
+
+  const fileOne = async (log: SessionLog): Promise<void> => {
+    const to = log.synced;
+    try {
+      if (log.filed === 0) await makeDirs(log.id);
+      await withFile(disk, log.path, "write", (file) => file.write(unfiledBytes(log, to), log.filed));
+      unsyncedLogs.add(log);
+      markFiled(log, to);
+    } catch (error) {
+      dirty.add(log);
+      throw error;
+    }
+  };
+
+  const makeDirs = async (id: SessionId): Promise<void> => {
+    const dirs = sessionDirs(dir, id);
+    if (dirs.length > 1) await disk.makeDir(dirs.at(-1) as string);
+    for (const parent of dirs) unsyncedDirs.add(parent);
+  };
+
+  const settleAll = async (): Promise<void> => {
+    await fileAll();
+    if (hasFailedSync) throw new Error("a session's file could not be synced before");
+    const logs = [...unsyncedLogs];
+    const dirs = [...unsyncedDirs];
+    unsyncedLogs.clear();
+    unsyncedDirs.clear();
+    const lengths = new Map<SessionLog, number>();
+    try {
+      await eachOf(logs, WIDTH, async (log) => void lengths.set(log, await syncOne(log)));
+      for (const path of dirs) await synced(disk.syncDir(path));
+    } catch (error) {
+      for (const log of logs) unsyncedLogs.add(log);
+      for (const path of dirs) unsyncedDirs.add(path);
+      throw error;
+    }
+    for (const [log, length] of lengths) log.noted = length;
+    await options.onNoted(logs);
+  };
+
+  /** Gives the length that is safe now. */
+  const syncOne = (log: SessionLog): Promise<number> =>
+    withFile(disk, log.path, "write", async (file) => {
+      const { filed } = log;
+      await synced(file.sync());
+      return filed;
+    });
+
+  const synced = (sync: Promise<void>): Promise<void> =>
+    sync.catch((error: unknown) => {
+      hasFailedSync = true;
+      throw error;
+    });
+
+  /** Those that were full when it began; all of their lines are synced, so they are filed with the rest. */
+  const retireFull = async (): Promise<void> => {
+    const segments = full.slice();
+    if (segments.length === 0) return;
+    await settleAll();
+    for (const path of segments) {
+      await disk.remove(path);
+      await disk.syncDir(dirname(path));
+      full.shift();
+    }
+  };
+
+  return {
+    touch: (log) => {
+      dirty.add(log);
+      arm();
+    },
+    retire: (segment) => {
+      full.push(segment);
+      return inTurn(retireFull).catch((error: Error) => {
+        options.onTrouble(error);
+        if (!hasFailedSync) arm();
+      });
+    },
+    settle: () => inTurn(settleAll),
+    stop: () => {
+      cancelTimer?.();
+      cancelTimer = null;
+    },
+    get isBehind() {
+      return full.length >= MAX_FULL_SEGMENTS;
+    },
+    get isFailing() {
+      return isFailing;
+    },
+  };
+};
