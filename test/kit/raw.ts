@@ -3,7 +3,6 @@
  * say what no good client would.
  */
 import {
-  type ClientMessage,
   createTree,
   type Draft,
   type Json,
@@ -20,10 +19,6 @@ import type { World } from "./world.js";
 
 type Typed = Extract<ServerMessage, { type: string }>;
 export type Answer<T extends Typed["type"]> = Extract<Typed, { type: T }>;
-type Numbered = Extract<ClientMessage, { n: number }>;
-/** A command without its number; any shape may be tried. */
-export type Asked = Numbered extends infer M ? (M extends Numbered ? Omit<M, "n"> : never) : never;
-
 export type RawClient = {
   readonly name: string;
   /** Everything that came, oldest first. */
@@ -34,12 +29,12 @@ export type RawClient = {
   readonly pair: Pair | undefined;
   send(message: object): void;
   sendText(text: string): void;
-  /** Sends a command and returns its number; the answer comes when the world settles. */
-  post(message: Asked | (object & { type: string })): number;
+  /** Sends a command, of whichever shape, and returns its number; the answer comes when the world settles. */
+  post(message: object): number;
   /** What a command was answered with. @throws where it was answered more than once */
   answer(n: number): Typed | undefined;
   /** Posts, settles, and gives the answer. */
-  ask(message: Asked | (object & { type: string })): Promise<Typed>;
+  ask(message: object): Promise<Typed>;
   /** Those of one type, oldest first. */
   all<T extends Typed["type"]>(type: T): Answer<T>[];
   frames(ch?: number): RecordsMessage[];
@@ -102,7 +97,8 @@ export const dial = async (world: World, name: string): Promise<RawClient> => {
       typed().filter((message): message is Answer<T> => message.type === type),
     frames: (ch) =>
       received.filter(
-        (message): message is RecordsMessage => !("type" in message) && (ch === undefined || message.ch === ch),
+        (message): message is RecordsMessage =>
+          !("type" in message) && (ch === undefined || message.ch === ch),
       ),
     close: () => socket.close(),
   };
@@ -110,7 +106,11 @@ export const dial = async (world: World, name: string): Promise<RawClient> => {
 };
 
 /** A client that was welcomed. Its writer is its name, unless another is given. */
-export const hello = async (world: World, name: string, { writer = name, token = name } = {}): Promise<RawClient> => {
+export const hello = async (
+  world: World,
+  name: string,
+  { writer = name, token = name } = {},
+): Promise<RawClient> => {
   const client = await dial(world, name);
   client.send({ type: "hello", protocol: PROTOCOL_VERSION, writer, token });
   await world.settle();
@@ -155,7 +155,7 @@ export const say = (id: string, text = id, more: object = {}): Draft =>
   ({ id, type: "message", role: "user", parts: [{ type: "text", text }], ...more }) as Draft;
 
 export const streaming = (id: string, more: object = {}): Draft =>
-  ({ id, type: "message", role: "assistant", parts: [], status: "streaming", ...more }) as Draft;
+  say(id, "", { role: "assistant", parts: [], status: "streaming", ...more });
 
 export const at = (place: object | undefined, draft: object): PublishItem =>
   (place === undefined ? { draft } : { draft, place }) as PublishItem;

@@ -70,7 +70,7 @@ const GOOD: [path: string, text: string][] = [
   ["shared/src/tree.ts", `// Date.now() in a comment\nconst hint = "Math.random()"; import.meta.url;`],
   ["shared/src/usage.ts", `const at = new Date(record.at).toISOString();`],
   ["server/src/main.ts", `import { connect } from "@espalier/client"; const at = Date.now();`],
-  ["server/src/commands/tail.ts", `import { connect } from "@espalier/client"; import fs from "node:fs";`],
+  ["server/src/cli/tail.ts", `import { connect } from "@espalier/client"; import fs from "node:fs";`],
   ["server/src/accept.ts", `import { WebSocketServer } from "ws";`],
   ["server/src/connection.ts", `import type { WebSocket } from "ws"; let socket: WebSocket;`],
   ["server/src/store/file/journal.ts", `import { open } from "node:fs/promises";`],

@@ -16,7 +16,7 @@ export type Violation = { path: string; line: number; what: string; law: string 
 const SCHEMA_FILES = ["record", "protocol", "schema"].map((name) => `shared/src/${name}`);
 
 /** The command line: the only part of the server that may use the client. */
-const COMMAND_LINE = ["server/src/main.ts", "server/src/commands/"];
+const COMMAND_LINE = ["server/src/main.ts", "server/src/cli/"];
 
 /** Where a socket is accepted or opened. */
 const SOCKET_FILES = ["server/src/accept.ts", "server/src/server.ts", ...COMMAND_LINE];
