@@ -37,6 +37,7 @@ export const createLink = (options: LinkOptions): Link => {
   let socket: WebSocketLike | null = null;
   let cancelTimer: (() => void) | null = null;
   let token: string | undefined;
+  let heardAt = 0;
 
   const dispatch = (event: LinkEvent): void => {
     const before = state;
@@ -86,7 +87,7 @@ export const createLink = (options: LinkOptions): Link => {
       const error = refusal("invalid", "unable to go on; the server sent what is not JSON");
       return dispatch({ type: "dropped", connection, error });
     }
-    dispatch({ type: "heard", connection });
+    heard(connection);
     if (!("type" in message)) return options.onMessage(message);
     if (message.type === "pong") return;
     if (message.type === "refused" && message.n === undefined && message.id === undefined)
@@ -94,6 +95,22 @@ export const createLink = (options: LinkOptions): Link => {
     // The welcome is told before the state: whoever hears of `live` may ask who they are.
     options.onMessage(message);
     if (message.type === "welcome") dispatch({ type: "welcome", connection });
+  };
+
+  /** While nobody waits for a sign of life it is only noted: this runs with every message. */
+  const heard = (connection: number): void => {
+    if (state.name === "live") heardAt = runtime.now();
+    else dispatch({ type: "heard", connection });
+  };
+
+  /** A timer that ran out while messages came is set again from the last one. */
+  const setTimer = (delayMs: number): void => {
+    const setAt = runtime.now();
+    cancelTimer = runtime.setTimer(delayMs, () => {
+      const restMs = Math.min(delayMs, heardAt + delayMs - runtime.now());
+      if (state.name === "live" && heardAt > setAt && restMs > 0) setTimer(restMs);
+      else dispatch({ type: "timer" });
+    });
   };
 
   const drop = (): void => {
@@ -134,10 +151,8 @@ export const createLink = (options: LinkOptions): Link => {
         break;
       case "timer":
         cancelTimer?.();
-        cancelTimer =
-          effect.delayMs === null
-            ? null
-            : runtime.setTimer(effect.delayMs, () => dispatch({ type: "timer" }));
+        cancelTimer = null;
+        if (effect.delayMs !== null) setTimer(effect.delayMs);
         break;
     }
   };

@@ -21,6 +21,8 @@ export type ViewEvents = {
   close(): void;
 };
 
+const NOTHING: readonly never[] = [];
+
 export const createViewEvents = (): ViewEvents => {
   const listeners = new Set<(change: ViewChange) => void>();
   const entryListeners = new Map<EntryId, Set<() => void>>();
@@ -40,8 +42,8 @@ export const createViewEvents = (): ViewEvents => {
     for (const listener of [...(entryListeners.get(id) ?? [])]) listener();
   };
 
-  const take = <T>(set: Set<T>): T[] => {
-    if (set.size === 0) return [];
+  const take = <T>(set: Set<T>): readonly T[] => {
+    if (set.size === 0) return NOTHING;
     const taken = [...set];
     set.clear();
     return taken;

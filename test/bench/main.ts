@@ -10,6 +10,8 @@ import type { Bench, Row } from "./measure.js";
 
 const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   fold: () => import("./fold.js"),
+  view: () => import("./view.js"),
+  join: () => import("./join.js"),
 };
 
 const { values } = parseArgs({

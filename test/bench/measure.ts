@@ -15,13 +15,14 @@ export type Row = {
 export type BenchOptions = { readonly isQuick: boolean };
 export type Bench = (options: BenchOptions) => Promise<readonly Row[]>;
 
-export const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+/** The lower quartile: what else the machine does can only make work slower. */
+const typical = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[times.length >> 2] as number;
 
 /** One piece of work: `prepare` is not counted. */
 export type Work<T> = { prepare(): T; run(prepared: T): unknown };
 
-/** The median time of each, ms. They take turns, so that what disturbs one disturbs the others. */
+/** The typical time of each, ms. They take turns, so that what disturbs one disturbs the others. */
 export const timesOf = <T>(rounds: number, ...works: readonly Work<T>[]): number[] => {
   const times = works.map((): number[] => []);
   for (let round = -WARM_UP; round < rounds; round++) {
@@ -30,10 +31,10 @@ export const timesOf = <T>(rounds: number, ...works: readonly Work<T>[]): number
       if (round >= 0) times[index]?.push(time);
     }
   }
-  return times.map(median);
+  return times.map(typical);
 };
 
-const WARM_UP = 3;
+const WARM_UP = 5;
 
 const timeOf = <T>({ prepare, run }: Work<T>): number => {
   const prepared = prepare();

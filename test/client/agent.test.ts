@@ -1,5 +1,12 @@
 /** The agent's side: runs are found, taken once, answered where they ask, and ended whatever happens. */
-import { type Client, type Entry, type EntryId, type RunHandler, serveRuns, type View } from "@espalier/client";
+import {
+  type Client,
+  type Entry,
+  type EntryId,
+  type RunHandler,
+  serveRuns,
+  type View,
+} from "@espalier/client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createWorld, open, say, textOf, textsOf, type World } from "../kit/world.js";
 
@@ -30,7 +37,11 @@ describe("runs", () => {
     view.send("hello", { run: true });
     await world.settle();
     expect(textsOf(view)).toEqual(["hello", "answer to hello"]);
-    expect(view.at(1)?.entry).toMatchObject({ author: "agent", status: "complete", usage: { input: 1, output: 1 } });
+    expect(view.at(1)?.entry).toMatchObject({
+      author: "agent",
+      status: "complete",
+      usage: { input: 1, output: 1 },
+    });
     expect(view.runs()).toEqual([]);
     expect((await runs()).map(({ status }) => status)).toEqual(["requested", "active", "done"]);
   });

@@ -1,5 +1,5 @@
 /** Branches and views, from the outside: several clients, one session. */
-import type { Client, EntryId, View } from "@espalier/client";
+import type { Client, Content, EntryId, View } from "@espalier/client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createWorld, open, say, textsOf, type World } from "../kit/world.js";
 
@@ -175,10 +175,13 @@ describe("branches", () => {
 
   test("[V12] case-B12: regenerating a reply whose prompt is outside the window finds the right prompt", async () => {
     const [prompt] = await say(world, a, "prompt");
-    const run = (text: string) =>
-      ({ type: "message", role: "assistant", parts: [{ type: "text", text }] }) as const;
+    const reply = (text: string): Content => ({
+      type: "message",
+      role: "assistant",
+      parts: [{ type: "text", text }],
+    });
     for (let index = 0; index < 6; index += 1) {
-      a.send(run(`step ${index}`));
+      a.send(reply(`step ${index}`));
       await settle();
     }
     const late = world.client("cid").session("s", { view: { limit: 3 } });

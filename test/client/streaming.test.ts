@@ -1,5 +1,5 @@
 /** Streams seen by readers and writers: drops, restarts, windows, and who hears of a token. */
-import type { Client, Entry, EntryId, Session, StreamWriter, View } from "@espalier/client";
+import type { Client, Entry, EntryId, Session, StreamWriter, View, ViewEntry } from "@espalier/client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createWorld, open, say, textOf, textsOf, type World } from "../kit/world.js";
 
@@ -147,15 +147,15 @@ describe("streaming", () => {
     const writer = await begin();
     writer.append("one");
     await world.settle();
-    const held = view.at(0);
-    const { parts } = held?.entry as Extract<Entry, { type: "message" }>;
+    const held = view.at(0) as ViewEntry;
+    const { parts } = held.entry as Extract<Entry, { type: "message" }>;
     writer.append(" two");
     await world.settle();
     writer.append(" three");
     await world.settle();
-    expect(textOf(held?.entry as Entry)).toBe("one");
+    expect(textOf(held.entry)).toBe("one");
     expect(parts).toEqual([{ type: "text", text: "one" }]);
-    expect(Object.isFrozen(held?.entry)).toBe(true);
+    expect(Object.isFrozen(held.entry)).toBe(true);
     expect(view.at(0)).not.toBe(held);
   });
 
