@@ -175,7 +175,11 @@ export const connect = (options: ConnectOptions): Client => {
       getPrincipal: () => principal ?? NOBODY,
       ask: (message) => requests.ask(message),
       send: (message) => link.send(message),
-      leave: (ch) => void link.send({ type: "leave", ch }),
+      leave: (ch) => {
+        // Where the same session was opened again, the server has put its join in this one's place.
+        const current = sessionsById.get(id);
+        if (current === undefined || current === control) link.send({ type: "leave", ch });
+      },
       onClosed: () => void sessionsById.delete(id),
     });
     sessionsById.set(id, control);

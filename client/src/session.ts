@@ -398,6 +398,7 @@ export const createSession = (host: SessionHost): SessionControl => {
     message: (message) => {
       if (message.type === "appended") outgoing.appended(message);
       else if (message.type === "left") sync.left(message.error);
+      else if (message.error.code === "not_joined") sync.lost();
       else if (message.id !== undefined) outgoing.appendRefused(message.id, message.error);
     },
   };

@@ -42,6 +42,8 @@ export type Sync = {
   records(message: RecordsMessage): void;
   /** The server ended the subscription. */
   left(error: ErrorBody): void;
+  /** The server does not take this connection for joined: join again. */
+  lost(): void;
   /** One try on this connection. */
   ask(message: ChannelMessage): Promise<Reply>;
   /** Waits for a connection, and asks again after a drop: for what may be asked twice. */
@@ -142,8 +144,17 @@ export const createSync = (options: SyncOptions): Sync => {
     cancelRetry = runtime.setTimer(backoffMs(failures, runtime.random()), () => join(true));
   };
 
-  const ask = async (message: ChannelMessage): Promise<Reply> =>
-    ch === null ? NOT_LIVE : options.ask({ ...message, ch } as Unnumbered);
+  const ask = async (message: ChannelMessage): Promise<Reply> => {
+    const asked = ch;
+    if (asked === null) return NOT_LIVE;
+    const reply = await options.ask({ ...message, ch: asked } as Unnumbered);
+    if (reply.type === "refused" && reply.error.code === "not_joined" && ch === asked) lost();
+    return reply;
+  };
+
+  const lost = (): void => {
+    if (status === "live" && !isClosed) join(true);
+  };
 
   const untilLive = (): Promise<void> =>
     status === "live" || isClosed ? Promise.resolve() : new Promise((resolve) => whenLive.push(resolve));
@@ -180,6 +191,7 @@ export const createSync = (options: SyncOptions): Sync => {
       if (PASSING.has(cause.code)) refused(cause);
       else become("failed", cause);
     },
+    lost,
     ask,
     askUntilAnswered: async (message) => {
       for (;;) {

@@ -17,11 +17,15 @@ import type { Frame } from "./frame.js";
 import type { Hub } from "./hub.js";
 import { answerJoin } from "./join.js";
 import { type Actor, mayDo } from "./principal.js";
+import { createReadQueue } from "./read-queue.js";
 import type { Session, SessionRead } from "./session.js";
-import { addLine, alternativesFrom, createWindow, leafOf, sortedEntries } from "./window.js";
+import { addLine, alternativesFrom, alternativesOf, createWindow, leafOf, sortedEntries } from "./window.js";
 
 export type Commands = {
-  handle(message: Exclude<ClientMessage, { type: "hello" | "ping" }>): void;
+  /** `bytes`: about how much the message took. */
+  handle(message: Exclude<ClientMessage, { type: "hello" | "ping" }>, bytes: number): void;
+  /** The reader has taken something: what it asked to read may go on. */
+  resume(): void;
   close(): void;
 };
 
@@ -31,54 +35,97 @@ type CommandsOptions = {
   readonly actor: Actor;
   send(message: ServerMessage): void;
   sendFrame(frame: Frame): void;
+  sendSummary(summary: SessionSummary): void;
+  /** Whether the reader has taken enough of its answers to be given another. */
+  hasRoom(): boolean;
+  /** It asks for more than it takes, or faster than it can be done. */
+  overload(error: ErrorBody): void;
 };
+
+/** Sessions that one connection may have joined at once. */
+const MAX_JOINED = 1000;
+/** Questions that may wait for their answers, and commands that may wait for the disk. */
+const MAX_WAITING_READ_BYTES = 4 * 1024 * 1024;
+const MAX_WAITING_WRITE_BYTES = 64 * 1024 * 1024;
+/** What is asked of the store at once, where only some of it may be shown. */
+const LIST_PAGE = 1000;
 
 type Of<Type extends ClientMessage["type"]> = Extract<ClientMessage, { type: Type }>;
 type Numbered = Extract<ClientMessage, { n: number }>;
 type Appended = Extract<ServerMessage, { type: "appended" }>;
 type Alternatives = Extract<ServerMessage, { type: "window" }>["alternatives"];
 
+type Joining = { readonly session: Session; readonly mayWrite: boolean; release(): void };
 type Joined = { readonly session: Session; readonly mayWrite: boolean; leave(): void };
 
-export const createCommands = ({ hub, runtime, actor, send, sendFrame }: CommandsOptions): Commands => {
+export const createCommands = (options: CommandsOptions): Commands => {
+  const { hub, runtime, actor, send } = options;
+  const reads = createReadQueue(options.hasRoom);
   const joinedByCh = new Map<number, Joined>();
   const appendedByEntry = new Map<string, Appended>();
   let unwatch: (() => void) | null = null;
+  let writeBytes = 0;
   let isClosed = false;
 
   const refuse = (message: { n: number }, error: ErrorBody): void =>
     send({ type: "refused", n: message.n, error });
 
   const join = async (message: Of<"join">): Promise<void> => {
-    const { principal, writer } = actor;
+    const { principal } = actor;
     const id = message.session;
     if (!mayDo(principal, "read", id))
       return refuse(message, refusal("forbidden", `unable to join ${id}; ${principal.id} may not read it`));
+    const mayWrite = mayDo(principal, "write", id);
     const mayCreate = message.create === true && mayDo(principal, "create", id);
     const opened = await hub.open(id, mayCreate);
     if (opened.type === "refused") return isClosed ? undefined : refuse(message, opened.error);
     const { session, release } = opened;
     if (isClosed) return release();
-    session.read((read) => {
-      if (isClosed) return release();
-      const before = joinedByCh.get(session.ch);
-      const end = (error: ErrorBody): void => {
-        joinedByCh.delete(session.ch);
-        release();
-        send({ type: "left", ch: session.ch, error });
-      };
-      const unsubscribe = read.subscribe({ send: sendFrame, end }, writer);
-      before?.leave();
-      joinedByCh.set(session.ch, {
-        session,
-        mayWrite: mayDo(principal, "write", id),
-        leave: () => {
-          unsubscribe();
-          release();
+    if (joinedByCh.size >= MAX_JOINED && !joinedByCh.has(session.ch)) {
+      release();
+      const reason = `unable to join ${id}; a connection joins at most ${MAX_JOINED}`;
+      return refuse(message, refusal("overloaded", reason));
+    }
+    return new Promise((resolve) =>
+      session.read(
+        (read) => {
+          if (isClosed) release();
+          else subscribe(message, { session, mayWrite, release }, read);
+          resolve();
         },
-      });
-      send(answerJoin(read, message, session.ch));
+        (error) => {
+          release();
+          if (!isClosed) refuse(message, error);
+          resolve();
+        },
+      ),
+    );
+  };
+
+  /** Subscribe and read in one step (J1). A former subscription ends when the new one has begun. */
+  const subscribe = (
+    message: Of<"join">,
+    { session, mayWrite, release }: Joining,
+    read: SessionRead,
+  ): void => {
+    const { ch } = session;
+    const before = joinedByCh.get(ch);
+    const end = (error: ErrorBody): void => {
+      joinedByCh.delete(ch);
+      release();
+      send({ type: "left", ch, error });
+    };
+    const unsubscribe = read.subscribe({ send: options.sendFrame, end }, actor);
+    before?.leave();
+    joinedByCh.set(ch, {
+      session,
+      mayWrite,
+      leave: () => {
+        unsubscribe();
+        release();
+      },
     });
+    send(answerJoin(read, message, ch));
   };
 
   const leave = ({ ch }: Of<"leave">): void => {
@@ -89,22 +136,29 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
   const readJoined = (
     message: Numbered & { ch: number },
     read: (session: SessionRead) => ServerMessage,
-  ): void => {
+  ): Promise<void> => {
     const joined = joinedByCh.get(message.ch);
-    if (joined === undefined) return refuse(message, NOT_JOINED);
-    joined.session.read((session) => {
-      if (!isClosed) send(read(session));
+    return new Promise((resolve) => {
+      const refuseEnded = (): void => {
+        if (!isClosed) refuse(message, NOT_JOINED);
+        resolve();
+      };
+      if (joined === undefined) return refuseEnded();
+      joined.session.read((session) => {
+        if (!isClosed) send(read(session));
+        resolve();
+      }, refuseEnded);
     });
   };
 
-  const page = (message: Of<"page">): void =>
+  const page = (message: Of<"page">): Promise<void> =>
     readJoined(message, (session) => {
       const node = session.state.tree.get(message.before);
       if (node === undefined) return notFound(message, message.before);
       return windowUpTo(session, message, node.parent);
     });
 
-  const line = (message: Of<"line">): void =>
+  const line = (message: Of<"line">): Promise<void> =>
     readJoined(message, (session) => {
       const { tree } = session.state;
       const [first] = message.candidates;
@@ -113,7 +167,7 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
       return windowUpTo(session, message, leafOf(tree, message));
     });
 
-  const alternatives = (message: Of<"alternatives">): void =>
+  const alternatives = (message: Of<"alternatives">): Promise<void> =>
     readJoined(message, ({ state, epoch }) => ({
       type: "alternatives",
       n: message.n,
@@ -123,26 +177,35 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
     }));
 
   /** A command that writes; refused before it is queued where it may not. */
-  const submit = (ch: number, command: Command, respond: (decision: Decision) => void): void => {
+  const submit = (
+    ch: number,
+    bytes: number,
+    command: Command,
+    respond: (decision: Decision) => void,
+  ): void => {
     const joined = joinedByCh.get(ch);
     if (joined === undefined) return respond({ type: "refused", error: NOT_JOINED });
     if (!joined.mayWrite) {
       const reason = `unable to write to ${joined.session.id}; ${actor.principal.id} may only read it`;
       return respond({ type: "refused", error: refusal("forbidden", reason) });
     }
-    joined.session.submit(command, actor, respond);
+    writeBytes += bytes;
+    joined.session.submit(command, actor, (decision) => {
+      writeBytes -= bytes;
+      if (!isClosed) respond(decision);
+    });
+    if (writeBytes > MAX_WAITING_WRITE_BYTES)
+      options.overload(refusal("overloaded", "unable to keep up; too much waits to be written"));
   };
 
-  const write = (message: Numbered & { ch: number }, command: Command): void =>
-    submit(message.ch, command, (decision) => {
-      if (isClosed) return;
+  const write = (message: Numbered & { ch: number }, bytes: number, command: Command): void =>
+    submit(message.ch, bytes, command, (decision) => {
       if (decision.type === "refused") return refuse(message, decision.error);
       send(acknowledgement(message.n, decision.answer));
     });
 
-  const append = ({ type: _type, ch, ...draft }: Of<"append">): void =>
-    submit(ch, { type: "append", append: draft }, (decision) => {
-      if (isClosed) return;
+  const append = ({ type: _type, ch, ...draft }: Of<"append">, bytes: number): void =>
+    submit(ch, bytes, { type: "append", append: draft }, (decision) => {
       if (decision.type === "refused")
         return send({ type: "refused", ch, id: draft.id, error: decision.error });
       if (decision.answer.type === "appended") paceAppended({ ch, ...decision.answer });
@@ -159,14 +222,14 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
   };
 
   const list = async (message: Of<"list">): Promise<void> => {
-    if (message.watch === true)
+    if (message.watch === true && !isClosed)
       unwatch ??= hub.watch((summary) => {
-        if (mayDo(actor.principal, "read", summary.id)) send({ type: "sessions", sessions: [summary] });
+        if (mayDo(actor.principal, "read", summary.id)) options.sendSummary(summary);
       });
     const sessions: SessionSummary[] = [];
     let { after } = message;
     for (;;) {
-      const found = await hub.list({ limit: message.limit, after });
+      const found = await hub.list({ limit: LIST_PAGE, after });
       const readable = found.sessions.filter(({ id }) => mayDo(actor.principal, "read", id));
       const room = message.limit - sessions.length;
       sessions.push(...readable.slice(0, room));
@@ -179,41 +242,49 @@ export const createCommands = ({ hub, runtime, actor, send, sendFrame }: Command
     }
   };
 
-  const orRefuse = (message: Numbered, work: Promise<void>): void => {
-    work.catch((cause: unknown) => {
-      if (!isClosed) refuse(message, refusal("internal", `unable to ${message.type}; ${String(cause)}`));
-    });
+  const read = (message: Numbered, bytes: number, work: () => Promise<void>): void => {
+    const doWork = (done: () => void): void => {
+      work()
+        .catch((cause: unknown) => {
+          if (!isClosed) refuse(message, refusal("internal", `unable to ${message.type}; ${String(cause)}`));
+        })
+        .finally(done);
+    };
+    reads.push(doWork, bytes);
+    if (reads.bytes > MAX_WAITING_READ_BYTES)
+      options.overload(refusal("overloaded", "unable to keep up; too many answers wait to be taken"));
   };
 
   return {
-    handle: (message) => {
+    handle: (message, bytes) => {
       switch (message.type) {
         case "join":
-          return orRefuse(message, join(message));
+          return read(message, bytes, () => join(message));
         case "leave":
           return leave(message);
         case "publish":
-          return write(message, { type: "publish", items: message.items, run: message.run });
+          return write(message, bytes, { type: "publish", items: message.items, run: message.run });
         case "append":
-          return append(message);
+          return append(message, bytes);
         case "claim":
-          return write(message, { type: "claim", id: message.id });
+          return write(message, bytes, { type: "claim", id: message.id });
         case "end": {
           const { id, status, usage, error } = message;
-          return write(message, { type: "end", id, status, usage, error });
+          return write(message, bytes, { type: "end", id, status, usage, error });
         }
         case "register":
-          return write(message, { type: "register", key: message.key, value: message.value });
+          return write(message, bytes, { type: "register", key: message.key, value: message.value });
         case "page":
-          return page(message);
+          return read(message, bytes, () => page(message));
         case "line":
-          return line(message);
+          return read(message, bytes, () => line(message));
         case "alternatives":
-          return alternatives(message);
+          return read(message, bytes, () => alternatives(message));
         case "list":
-          return orRefuse(message, list(message));
+          return read(message, bytes, () => list(message));
       }
     },
+    resume: () => reads.resume(),
     close: () => {
       isClosed = true;
       unwatch?.();
@@ -245,7 +316,7 @@ const windowUpTo = (
     head: state.head,
     leaf: leaf?.entry.id ?? null,
     entries: sortedEntries(window) as Extract<ServerMessage, { type: "window" }>["entries"],
-    alternatives: window.alternatives as Alternatives,
+    alternatives: alternativesOf(window) as Alternatives,
   };
 };
 

@@ -9,7 +9,9 @@ import {
   ERRORS,
   type ErrorBody,
   isAppendMessage,
+  isPrincipalId,
   jsonFault,
+  MESSAGE_BYTES,
   PROTOCOL_VERSION,
   type Runtime,
   refusal,
@@ -24,12 +26,16 @@ import type { ServerSocket, SocketHandler } from "./socket.js";
 
 const HELLO_MS = 10_000;
 const PING_MS = 15_000;
-/** Longer than two pings, shorter than anyone would wait (J5). */
-const SILENCE_MS = 35_000;
+/** Longer than two pings; a dead peer is found within 35 s (J5). */
+const SILENCE_MS = 34_000;
 /** Handed to the socket at once; what is more waits in the outbox, where it can be merged. */
 const IN_FLIGHT_BYTES = 64 * 1024;
 /** Records that may wait for one reader. Larger than the longest tail of a join (J2). */
 const OUTBOX_BYTES = 4 * 1024 * 1024;
+/** While more than this waits in answers, no further question is answered. */
+const ANSWER_ROOM_BYTES = 1024 * 1024;
+/** Out of reach for who takes its answers: room for several of the largest, and what is acknowledged meanwhile. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export type ConnectionOptions = {
   readonly socket: ServerSocket;
@@ -44,6 +50,8 @@ export type ConnectionOptions = {
 type Hello = Extract<ClientMessage, { type: "hello" }>;
 
 export type Connection = SocketHandler & {
+  /** Hears no more commands; those that were heard are still answered. */
+  stopHearing(): void;
   /** Ends it from this side; the other side is told why. */
   close(error: ErrorBody, code?: number): void;
 };
@@ -53,6 +61,7 @@ export const createConnection = (options: ConnectionOptions): Connection => {
   const outbox = createOutbox();
   let commands: Commands | null = null;
   let isGreeted = false;
+  let isHearing = true;
   let isClosed = false;
   let inFlight = 0;
   let heardAt = runtime.now();
@@ -68,6 +77,7 @@ export const createConnection = (options: ConnectionOptions): Connection => {
       socket.send(text, () => {
         inFlight -= text.length;
         if (!outbox.isEmpty) pump();
+        if (!isClosed) commands?.resume();
       });
     }
   };
@@ -76,6 +86,7 @@ export const createConnection = (options: ConnectionOptions): Connection => {
     if (isClosed) return;
     outbox.pushAnswer(JSON.stringify(message));
     pump();
+    if (outbox.answerBytes > MAX_ANSWER_BYTES) close(TOO_SLOW);
   };
 
   const finish = (): void => {
@@ -94,8 +105,9 @@ export const createConnection = (options: ConnectionOptions): Connection => {
   };
 
   const watchSilence = (): void => {
-    cancelTimer = runtime.setTimer(PING_MS, () => {
-      if (runtime.now() - heardAt > SILENCE_MS) {
+    const silentMs = runtime.now() - heardAt;
+    cancelTimer = runtime.setTimer(Math.min(PING_MS, SILENCE_MS - silentMs), () => {
+      if (runtime.now() - heardAt >= SILENCE_MS) {
         socket.terminate();
         finish();
         return;
@@ -116,6 +128,7 @@ export const createConnection = (options: ConnectionOptions): Connection => {
     const principal = await authenticate({ ...options.request, token });
     if (isClosed) return;
     if (isRefusal(principal)) return close(principal, ERRORS.unauthorized.close);
+    if (!isPrincipalId(principal.id)) throw new RangeError(`${JSON.stringify(principal.id)} is no id`);
     cancelTimer();
     watchSilence();
     commands = createCommands({
@@ -127,14 +140,20 @@ export const createConnection = (options: ConnectionOptions): Connection => {
         if (isClosed) return;
         outbox.pushFrame(frame);
         pump();
-        if (outbox.bytes > OUTBOX_BYTES)
-          close(refusal("overloaded", "unable to keep up; the reader is too slow, join again"));
+        if (outbox.bytes > OUTBOX_BYTES) close(TOO_SLOW);
       },
+      sendSummary: (summary) => {
+        if (isClosed) return;
+        outbox.pushSummary(summary);
+        pump();
+      },
+      hasRoom: () => !isClosed && outbox.answerBytes <= ANSWER_ROOM_BYTES,
+      overload: close,
     });
     send({ type: "welcome", protocol: PROTOCOL_VERSION, principal: principal.id, graceMs });
   };
 
-  const receive = (message: ClientMessage): void => {
+  const receive = (message: ClientMessage, bytes: number): void => {
     if (message.type === "ping") return send({ type: "pong" });
     if (message.type === "hello") {
       if (isGreeted) return close(refusal("invalid", "unable to go on; hello came twice"));
@@ -146,15 +165,15 @@ export const createConnection = (options: ConnectionOptions): Connection => {
     }
     if (commands === null)
       return close(refusal("invalid", "unable to go on; hello comes first and is answered"));
-    commands.handle(message);
+    commands.handle(message, bytes);
   };
 
   return {
     message: (text) => {
-      if (isClosed) return;
+      if (isClosed || !isHearing) return;
       heardAt = runtime.now();
       const decoded = decode(text);
-      if (decoded.type === "ok") return receive(decoded.message);
+      if (decoded.type === "ok") return receive(decoded.message, text.length);
       if (decoded.answer === undefined || commands === null) return close(decoded.error);
       send({ type: "refused", ...decoded.answer, error: decoded.error });
     },
@@ -162,9 +181,14 @@ export const createConnection = (options: ConnectionOptions): Connection => {
       heardAt = runtime.now();
     },
     closed: finish,
+    stopHearing: () => {
+      isHearing = false;
+    },
     close,
   };
 };
+
+const TOO_SLOW = refusal("overloaded", "unable to keep up; the reader is too slow, join again");
 
 const closeCodeOf = ({ code }: ErrorBody): number => {
   const info = ERRORS[code];
@@ -177,6 +201,11 @@ type Decoded =
   | { type: "refused"; error: ErrorBody; answer?: { n: number } | { ch: number; id: never } };
 
 const decode = (text: string): Decoded => {
+  if (text.length > MESSAGE_BYTES)
+    return {
+      type: "refused",
+      error: refusal("too_large", `unable to read a message; it holds at most ${MESSAGE_BYTES} bytes`),
+    };
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -192,8 +221,10 @@ const decode = (text: string): Decoded => {
     };
   // Appends come once a token: a check by hand takes a tenth of the schema's time.
   if (isAppendMessage(value)) return { type: "ok", message: value };
+  // What was sent is handed on, not what the schema made of it: that leaves out a key such as `__proto__`.
   const checked = clientMessageSchema.safeParse(value);
-  if (checked.success) return { type: "ok", message: checked.data };
+  if (checked.success) return { type: "ok", message: value as ClientMessage };
+  if (isHelloOfOtherVersion(value)) return { type: "ok", message: value };
   const [issue] = checked.error.issues;
   const reason =
     issue === undefined ? "it has the wrong shape" : `${issue.path.join(".") || "it"}: ${issue.message}`;
@@ -202,6 +233,13 @@ const decode = (text: string): Decoded => {
     error: refusal("invalid", `unable to read a message; ${reason}`),
     ...answerTo(value),
   };
+};
+
+/** Another version's `hello` may look otherwise; it is told which version this is. */
+const isHelloOfOtherVersion = (value: unknown): value is Hello => {
+  if (typeof value !== "object" || value === null) return false;
+  const { type, protocol } = value as Record<string, unknown>;
+  return type === "hello" && Number.isSafeInteger(protocol) && protocol !== PROTOCOL_VERSION;
 };
 
 const answerTo = (value: unknown): { answer?: { n: number } | { ch: number; id: never } } => {

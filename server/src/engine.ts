@@ -11,8 +11,11 @@ export type Engine = {
   accept(socket: ServerSocket, request: Omit<AuthRequest, "token">): SocketHandler;
   /** Connections that are open. */
   readonly connections: number;
-  /** Ends every connection with 1012: the clients come back by themselves. */
-  close(): void;
+  /**
+   * Finishes what it was told so far, then ends every connection with 1012: the clients come back by
+   * themselves (J6). Calling it twice is harmless.
+   */
+  close(): Promise<void>;
 };
 
 export type EngineOptions = {
@@ -24,6 +27,8 @@ export type EngineOptions = {
 };
 
 const SERVICE_RESTART = 1012;
+/** A disk that takes longer than this is not waited for. */
+const FINISH_MS = 4_000;
 
 /** Sessions with something unfinished are opened before it returns (S7). */
 export const createEngine = async ({
@@ -35,6 +40,30 @@ export const createEngine = async ({
   const hub = createHub({ store, runtime, graceMs });
   const connections = new Set<Connection>();
   await hub.resume();
+  let closing: Promise<void> | null = null;
+
+  const turn = (): Promise<void> => new Promise((resolve) => runtime.defer(resolve));
+
+  const finish = async (): Promise<void> => {
+    await hub.settled();
+    // Acknowledgements of appends go out a turn later.
+    await turn();
+    await turn();
+  };
+
+  const close = async (): Promise<void> => {
+    for (const connection of connections) connection.stopHearing();
+    let cancelTimer = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      cancelTimer = runtime.setTimer(FINISH_MS, resolve);
+    });
+    await Promise.race([finish(), late]);
+    cancelTimer();
+    const error: ErrorBody = refusal("unavailable", "unable to go on; the server is shutting down");
+    for (const connection of [...connections]) connection.close(error, SERVICE_RESTART);
+    hub.close();
+  };
+
   return {
     accept: (socket, request) => {
       const connection = createConnection({
@@ -53,9 +82,8 @@ export const createEngine = async ({
       return connections.size;
     },
     close: () => {
-      const error: ErrorBody = refusal("unavailable", "unable to go on; the server is shutting down");
-      for (const connection of [...connections]) connection.close(error, SERVICE_RESTART);
-      hub.close();
+      closing ??= close();
+      return closing;
     },
   };
 };

@@ -2,7 +2,7 @@
  * Records on their way to readers: one encoding serves them all, and frames that a slow reader has not
  * had yet become one, its appends merged (S6).
  */
-import { type LogRecord, mergeRecords, type RecordsMessage } from "@espalier/shared";
+import { type Delta, type LogRecord, mergeRecords, type Part, type RecordsMessage } from "@espalier/shared";
 
 export type Frame = {
   readonly ch: number;
@@ -51,16 +51,22 @@ const RECORD_BYTES = 160;
 
 /** About how many bytes a record takes as JSON: good enough for a bound, and without making the JSON. */
 export const weightOf = (record: LogRecord): number => {
-  if (record.kind === "append") {
-    let bytes = RECORD_BYTES;
-    for (const delta of record.deltas)
-      bytes += "text" in delta ? delta.text.length : JSON.stringify(delta).length;
-    return bytes;
-  }
+  if (record.kind === "append") return RECORD_BYTES + weightOfDeltas(record.deltas);
   if (record.kind !== "entry" || record.type !== "message") return JSON.stringify(record).length;
   let bytes = RECORD_BYTES + (record.meta === undefined ? 0 : JSON.stringify(record.meta).length);
-  for (const part of record.parts)
-    bytes +=
-      part.type === "text" || part.type === "thinking" ? part.text.length + 30 : JSON.stringify(part).length;
+  for (const part of record.parts) bytes += weightOfPart(part);
   return bytes;
 };
+
+export const weightOfDeltas = (deltas: readonly Delta[]): number => {
+  let bytes = 0;
+  for (const delta of deltas) bytes += "text" in delta ? delta.text.length : JSON.stringify(delta).length;
+  return bytes;
+};
+
+const PART_BYTES = 30;
+
+export const weightOfPart = (part: Part): number =>
+  part.type === "text" || part.type === "thinking"
+    ? part.text.length + PART_BYTES
+    : JSON.stringify(part).length;

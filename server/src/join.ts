@@ -10,7 +10,7 @@ import {
   type ServerMessage,
 } from "@espalier/shared";
 import type { SessionRead } from "./session.js";
-import { addLine, createWindow, leafOf, sortedEntries } from "./window.js";
+import { addLine, alternativesOf, createWindow, leafOf, sortedEntries } from "./window.js";
 
 type Join = Extract<ClientMessage, { type: "join" }>;
 type Joined = Extract<ServerMessage, { type: "joined" }>;
@@ -19,7 +19,8 @@ export const answerJoin = (session: SessionRead, join: Join, ch: number): Joined
   const { state, epoch } = session;
   const head = { type: "joined" as const, n: join.n, ch, session: join.session, epoch, head: state.head };
   const { cursor } = join;
-  const tail = cursor?.epoch === epoch ? session.tailAfter(cursor.seq) : null;
+  const isKnown = cursor?.epoch === epoch && cursor.seq <= state.head;
+  const tail = isKnown ? session.tailAfter(cursor.seq) : null;
   if (tail !== null)
     return {
       ...head,
@@ -55,7 +56,7 @@ const windows = ({ state }: SessionRead, asks: readonly LineAsk[]) => {
   return {
     lines,
     entries: entries as Joined["entries"],
-    alternatives: window.alternatives as Joined["alternatives"],
+    alternatives: alternativesOf(window) as Joined["alternatives"],
     open,
     runs: runsOf(state, entries),
     registers: state.registers.all(),

@@ -12,44 +12,43 @@ export type Submitted = {
   readonly respond: (decision: Decision) => void;
 };
 
-/** One command, and everybody who is to hear what was decided. */
+/** One command, and what it was made of: everybody there is to hear what was decided. */
 export type Turn = {
   readonly command: Command;
   readonly actor: Actor;
-  readonly responds: ((decision: Decision) => void)[];
+  readonly parts: Submitted[];
 };
 
 export const mergeSubmitted = (submitted: readonly Submitted[]): Turn[] => {
   const turns: Turn[] = [];
   const lastAppend = new Map<string, number>();
-  for (const { command, actor, respond } of submitted) {
+  for (const part of submitted) {
+    const { command } = part;
     if (command.type !== "append") {
       lastAppend.clear();
-      turns.push({ command, actor, responds: [respond] });
+      turns.push(turnOf(part));
       continue;
     }
     const index = lastAppend.get(command.append.id);
-    const merged = index === undefined ? undefined : joined(turns[index] as Turn, command, actor, respond);
+    const merged = index === undefined ? undefined : joined(turns[index] as Turn, part);
     if (merged !== undefined) turns[index as number] = merged;
     else {
       lastAppend.set(command.append.id, turns.length);
-      turns.push({ command, actor, responds: [respond] });
+      turns.push(turnOf(part));
     }
   }
   return turns;
 };
 
-const joined = (
-  turn: Turn,
-  { append: second }: Extract<Command, { type: "append" }>,
-  actor: Actor,
-  respond: (decision: Decision) => void,
-): Turn | undefined => {
-  if (turn.command.type !== "append" || turn.actor.writer !== actor.writer) return undefined;
-  if (turn.actor.principal !== actor.principal) return undefined;
-  const { append: first } = turn.command;
+const turnOf = (part: Submitted): Turn => ({ command: part.command, actor: part.actor, parts: [part] });
+
+const joined = ({ command, actor, parts }: Turn, part: Submitted): Turn | undefined => {
+  if (command.type !== "append" || part.command.type !== "append") return undefined;
+  if (actor.writer !== part.actor.writer || actor.principal.id !== part.actor.principal.id) return undefined;
+  const { append: first } = command;
+  const { append: second } = part.command;
   if (first.status !== undefined || first.at + sizeOfDeltas(first.deltas) !== second.at) return undefined;
   const append = { ...first, ...second, at: first.at, deltas: mergeDeltas(first.deltas, second.deltas) };
-  turn.responds.push(respond);
-  return { command: { type: "append", append }, actor: turn.actor, responds: turn.responds };
+  parts.push(part);
+  return { command: { type: "append", append }, actor, parts };
 };

@@ -1,59 +1,80 @@
 /**
  * What waits for one reader (J7): frames of records, merged when they go out, and answers between them,
- * in order. Bounded; past its bound the reader is closed and catches up later. Pure.
+ * in order. Changes of the session list come last, the latest of each session. Pure; whoever owns it
+ * closes a reader that is past a bound, and the reader catches up later.
  */
+import type { ServerMessage, SessionId, SessionSummary } from "@espalier/shared";
 import { type Frame, mergeFrames } from "./frame.js";
+import { createQueue } from "./queue.js";
 
 export type Outbox = {
   /** Bytes of records that wait. Answers do not count. */
   readonly bytes: number;
+  /** Bytes of answers that wait. */
+  readonly answerBytes: number;
   readonly isEmpty: boolean;
   pushFrame(frame: Frame): void;
   pushAnswer(text: string): void;
+  pushSummary(summary: SessionSummary): void;
   /** The next message to send, or undefined where nothing waits. */
   take(): string | undefined;
 };
 
-export const createOutbox = (): Outbox => {
-  let waiting: (Frame | string)[] = [];
-  let bytes = 0;
+/** The frames between two answers, by session: what is for different sessions does not bear on each other. */
+type Frames = Map<number, Frame[]>;
 
-  /** The frames of one session up to the next answer; those of others keep their place. */
-  const takeFrames = (first: Frame): Frame[] => {
-    const taken: Frame[] = [];
-    const rest: (Frame | string)[] = [];
-    let isPastAnswer = false;
-    for (const item of waiting) {
-      if (typeof item === "string") isPastAnswer = true;
-      if (!isPastAnswer && typeof item !== "string" && item.ch === first.ch) taken.push(item);
-      else rest.push(item);
-    }
-    waiting = rest;
-    return taken;
+export const createOutbox = (): Outbox => {
+  const waiting = createQueue<Frames | string>();
+  const summariesById = new Map<SessionId, SessionSummary>();
+  let bytes = 0;
+  let answerBytes = 0;
+
+  const takeFrames = (framesByCh: Frames): string => {
+    const [ch, frames] = framesByCh.entries().next().value as [number, Frame[]];
+    framesByCh.delete(ch);
+    if (framesByCh.size === 0) waiting.shift();
+    for (const frame of frames) bytes -= frame.bytes;
+    return mergeFrames(frames).text();
+  };
+
+  const takeSummaries = (): string | undefined => {
+    if (summariesById.size === 0) return undefined;
+    const sessions = [...summariesById.values()];
+    summariesById.clear();
+    return JSON.stringify({ type: "sessions", sessions } satisfies ServerMessage);
   };
 
   return {
     get bytes() {
       return bytes;
     },
+    get answerBytes() {
+      return answerBytes;
+    },
     get isEmpty() {
-      return waiting.length === 0;
+      return waiting.size === 0 && summariesById.size === 0;
     },
     pushFrame: (frame) => {
-      waiting.push(frame);
       bytes += frame.bytes;
+      const last = waiting.last();
+      const framesByCh: Frames = last instanceof Map ? last : new Map();
+      if (framesByCh !== last) waiting.push(framesByCh);
+      const frames = framesByCh.get(frame.ch);
+      if (frames === undefined) framesByCh.set(frame.ch, [frame]);
+      else frames.push(frame);
     },
-    pushAnswer: (text) => void waiting.push(text),
+    pushAnswer: (text) => {
+      waiting.push(text);
+      answerBytes += text.length;
+    },
+    pushSummary: (summary) => void summariesById.set(summary.id, summary),
     take: () => {
-      const [first] = waiting;
-      if (first === undefined) return undefined;
-      if (typeof first === "string") {
-        waiting.shift();
-        return first;
-      }
-      const frames = takeFrames(first);
-      for (const frame of frames) bytes -= frame.bytes;
-      return mergeFrames(frames).text();
+      const first = waiting.first();
+      if (first === undefined) return takeSummaries();
+      if (typeof first !== "string") return takeFrames(first);
+      waiting.shift();
+      answerBytes -= first.length;
+      return first;
     },
   };
 };

@@ -14,13 +14,13 @@ import {
   type Runtime,
   refusal,
   type SessionId,
-  type WriterId,
 } from "@espalier/shared";
 import { decide } from "./decide/decide.js";
 import type { Command, Decision } from "./decide/decision.js";
-import { expireWriter } from "./decide/runs.js";
+import { holderOfEntry, holderOfRun, needsHolder } from "./decide/holder.js";
+import { expireHolder } from "./decide/runs.js";
 import { createFrame, type Frame } from "./frame.js";
-import { createLeases, type Holder } from "./lease.js";
+import { createLeases, type Holder, holderFor } from "./lease.js";
 import { mergeSubmitted, type Submitted, type Turn } from "./merge-commands.js";
 import type { Actor } from "./principal.js";
 import { createSessionState, type SessionState } from "./state.js";
@@ -39,7 +39,7 @@ export type SessionRead = {
   readonly epoch: Epoch;
   tailAfter(seq: number): LogRecord[] | null;
   /** From here on the subscriber is sent every record (J1). */
-  subscribe(subscriber: Subscriber, writer: WriterId): () => void;
+  subscribe(subscriber: Subscriber, actor: Actor): () => void;
 };
 
 export type Session = {
@@ -51,7 +51,10 @@ export type Session = {
   /** Nobody is joined, nothing is open or under way. */
   readonly isIdle: boolean;
   submit(command: Command, actor: Actor, respond: (decision: Decision) => void): void;
-  read(read: (session: SessionRead) => void): void;
+  /** One of the two is called: the second where the session has ended. */
+  read(read: (session: SessionRead) => void, refuse: (error: ErrorBody) => void): void;
+  /** Resolves when what was submitted so far is decided, on disk and answered. */
+  settled(): Promise<void>;
   /** Ends timers and subscriptions; what was committed stays. */
   close(error: ErrorBody): void;
 };
@@ -72,7 +75,8 @@ type SessionOptions = {
 /** Another node may win the race for the head; after this many times it is not a race. */
 const MAX_TRIES = 5;
 
-type Answered = { readonly turn: Turn; readonly decision: Decision };
+type Answered = { readonly parts: readonly Submitted[]; readonly decision: Decision };
+type Read = { read(session: SessionRead): void; refuse(error: ErrorBody): void };
 
 export const createSession = (options: SessionOptions): Session => {
   const { id, ch, store, runtime, onCommit, onIdle, onFailed } = options;
@@ -83,16 +87,22 @@ export const createSession = (options: SessionOptions): Session => {
   let state = stateOf(options.log);
   const tail = tailOf(options.log);
   const submitted: Submitted[] = [];
-  const reads: ((session: SessionRead) => void)[] = [];
+  const reads: Read[] = [];
   let isBusy = false;
   let ended: ErrorBody | null = null;
   let cancelTimer: (() => void) | null = null;
 
-  /** What a log was found to have open is held by nobody until its writer comes (S7). */
+  /** What is open lives by its holder's lease, also where that holder is not here (any more) (S7). */
   const awaitHolders = (): void => {
     const now = runtime.now();
-    for (const { entry } of state.open()) leases.await(entry.writer, now);
-    for (const run of state.runs.open()) if (run.status === "active") leases.await(run.writer, now);
+    for (const { entry } of state.open()) leases.await(holderOfEntry(state, entry), now);
+    for (const run of state.runs.open()) if (needsHolder(run)) leases.await(holderOfRun(run), now);
+  };
+
+  const awaitHolder = (record: LogRecord): void => {
+    if (record.kind === "entry" && record.status === "streaming")
+      leases.await(holderOfEntry(state, record), runtime.now());
+    if (record.kind === "run" && needsHolder(record)) leases.await(holderOfRun(record), runtime.now());
   };
 
   const fail = (error: ErrorBody): void => {
@@ -102,11 +112,13 @@ export const createSession = (options: SessionOptions): Session => {
   };
 
   const close = (error: ErrorBody): void => {
+    if (ended !== null) return;
     ended = error;
     cancelTimer?.();
     for (const subscriber of [...subscribers]) subscriber.end(error);
     subscribers.clear();
-    for (const { respond } of submitted.splice(0)) respond({ type: "refused", error });
+    answerEnded(submitted.splice(0));
+    for (const { refuse } of reads.splice(0)) refuse(error);
   };
 
   const broadcast = (records: readonly LogRecord[]): void => {
@@ -141,25 +153,31 @@ export const createSession = (options: SessionOptions): Session => {
         records.push(record);
       }
     };
-    for (const holder of expired) apply(expireWriter(state, holder, now));
-    const answered = turns.map((turn): Answered => {
-      const decision = decide({ state, actor: turn.actor, now }, turn.command);
+    const decideOne = (command: Command, actor: Actor): Decision => {
+      const decision = decide({ state, actor, now }, command);
       if (decision.type === "accepted") apply(decision.records);
-      return { turn, decision };
-    });
-    return { records, answered };
+      return decision;
+    };
+    /** Where what was merged is refused, each part of it is decided by itself: merging changes nothing (S6). */
+    const decideParts = ({ command, actor, parts }: Turn): Answered[] => {
+      const decision = decideOne(command, actor);
+      if (decision.type === "accepted" || parts.length === 1) return [{ parts, decision }];
+      return parts.map((part) => ({ parts: [part], decision: decideOne(part.command, part.actor) }));
+    };
+    for (const holder of expired) apply(expireHolder(state, holder, now));
+    return { records, answered: turns.flatMap(decideParts) };
   };
 
   /** An acknowledgement waits until all that was in the log when it was decided is on disk (D1). */
   const answerWhenDurable = (durable: Promise<void>, answered: readonly Answered[]): void => {
-    if (answered.length === 0) return;
-    const answerAll = (): void => {
-      for (const { turn, decision } of answered) for (const respond of turn.responds) respond(decision);
+    const answer = (): void => {
+      for (const { parts, decision } of answered)
+        if (ended === null) for (const { respond } of parts) respond(decision);
+        else answerEnded(parts);
     };
-    durable.then(answerAll, (cause: unknown) => {
-      const error = refusal("unavailable", `unable to sync the log of ${id}; ${String(cause)}`);
-      refuseAll(answered, error);
-      fail(error);
+    durable.then(answer, (cause: unknown) => {
+      fail(refusal("unavailable", `unable to sync the log of ${id}; ${String(cause)}`));
+      answer();
     });
   };
 
@@ -171,21 +189,24 @@ export const createSession = (options: SessionOptions): Session => {
       const outcome = await store.append(id, committedHead, records);
       if (outcome.type === "ok") {
         isStored = true;
+        for (const record of records) awaitHolder(record);
         broadcast(records);
         return answerWhenDurable(outcome.durable, answered);
       }
-      const fault = await reload(committedHead);
-      if (fault !== null) {
-        refuseAll(answered, fault);
-        return fail(fault);
-      }
+      const fault = ended ?? (await reload(committedHead));
+      if (fault !== null) return giveUp(fault, turns);
       if (outcome.type === "refused") return refuseAll(answered, outcome.error);
-      if (tries >= MAX_TRIES)
-        return refuseAll(
-          answered,
-          refusal("unavailable", `unable to write to ${id}; others keep writing first`),
-        );
+      if (tries < MAX_TRIES) continue;
+      if (outcome.type === "unknown") return giveUp(outcome.error, turns);
+      const error = refusal("unavailable", `unable to write to ${id}; others keep writing first`);
+      return refuseAll(answered, error);
     }
+  };
+
+  /** Whether the turn was kept is not known here, so it is not refused: its senders join and ask again. */
+  const giveUp = (error: ErrorBody, turns: readonly Turn[]): void => {
+    fail(error);
+    for (const { parts } of turns) answerEnded(parts);
   };
 
   const answerReads = (): void => {
@@ -193,17 +214,18 @@ export const createSession = (options: SessionOptions): Session => {
       state,
       epoch,
       tailAfter: (seq) => tail.after(seq),
-      subscribe: (subscriber, writer) => subscribe(subscriber, writer),
+      subscribe,
     };
-    for (const read of reads.splice(0)) read(session);
+    for (const { read } of reads.splice(0)) read(session);
   };
 
-  const subscribe = (subscriber: Subscriber, writer: WriterId): (() => void) => {
+  const subscribe = (subscriber: Subscriber, { principal, writer }: Actor): (() => void) => {
+    const holder = holderFor(principal.id, writer);
     subscribers.add(subscriber);
-    leases.connect(writer);
+    leases.connect(holder);
     return () => {
       if (!subscribers.delete(subscriber)) return;
-      leases.disconnect(writer, runtime.now());
+      leases.disconnect(holder, runtime.now());
       settle();
     };
   };
@@ -212,7 +234,8 @@ export const createSession = (options: SessionOptions): Session => {
     while (ended === null) {
       const expired = leases.takeExpired(runtime.now());
       const turns = mergeSubmitted(submitted.splice(0));
-      if (turns.length > 0 || expired.length > 0) await commitTurn(turns, expired);
+      if (turns.length > 0 || expired.length > 0)
+        await commitTurn(turns, expired).catch((cause: unknown) => giveUp(broken(cause), turns));
       if (ended === null) answerReads();
       if (submitted.length === 0 && reads.length === 0) break;
     }
@@ -220,13 +243,16 @@ export const createSession = (options: SessionOptions): Session => {
     settle();
   };
 
+  const broken = (cause: unknown): ErrorBody =>
+    refusal("internal", `unable to go on with ${id}; ${String(cause)}`);
+
   const wake = (): void => {
     if (isBusy || ended !== null) return;
     isBusy = true;
     runtime.defer(() => {
       pump().catch((cause: unknown) => {
         isBusy = false;
-        fail(refusal("internal", `unable to go on with ${id}; ${String(cause)}`));
+        fail(broken(cause));
       });
     });
   };
@@ -238,6 +264,12 @@ export const createSession = (options: SessionOptions): Session => {
     const deadline = leases.nextDeadline;
     cancelTimer = deadline === null ? null : runtime.setTimer(Math.max(0, deadline - runtime.now()), wake);
     if (subscribers.size === 0 && leases.isIdle) onIdle();
+  };
+
+  const read: Session["read"] = (readNow, refuse) => {
+    if (ended !== null) return refuse(ended);
+    reads.push({ read: readNow, refuse });
+    wake();
   };
 
   awaitHolders();
@@ -253,13 +285,20 @@ export const createSession = (options: SessionOptions): Session => {
       return !isBusy && subscribers.size === 0 && leases.isIdle;
     },
     submit: (command, actor, respond) => {
-      if (ended !== null) return respond({ type: "refused", error: ended });
+      if (ended !== null) return respond(ENDED);
       submitted.push({ command, actor, respond });
       wake();
     },
-    read: (read) => {
-      reads.push(read);
-      wake();
+    read,
+    settled: async () => {
+      const isAlive = await new Promise<boolean>((resolve) =>
+        read(
+          () => resolve(true),
+          () => resolve(false),
+        ),
+      );
+      // A failed sync is told to those who wait for its answers.
+      if (isAlive) await store.synced(id).catch(() => {});
     },
     close,
   };
@@ -278,5 +317,14 @@ const tailOf = (log: StoredLog | null): Tail => {
 };
 
 const refuseAll = (answered: readonly Answered[], error: ErrorBody): void => {
-  for (const { turn } of answered) for (const respond of turn.responds) respond({ type: "refused", error });
+  for (const { parts } of answered) for (const { respond } of parts) respond({ type: "refused", error });
+};
+
+const ENDED: Decision = {
+  type: "refused",
+  error: refusal("not_joined", "unable to answer; the session ended before, join it and ask again"),
+};
+
+const answerEnded = (parts: readonly Submitted[]): void => {
+  for (const { respond } of parts) respond(ENDED);
 };

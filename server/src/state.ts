@@ -9,17 +9,17 @@ import {
   type Delta,
   type Entry,
   type EntryId,
+  isRunEnded,
   type LogRecord,
-  pushDelta,
+  type Register,
   type Registers,
+  type Run,
   type RunId,
   type Runs,
-  sizeOfDelta,
   type Tree,
   type TreeNode,
-  takeDeltas,
-  trimDeltas,
 } from "@espalier/shared";
+import { createGrowth, type Growth } from "./growth.js";
 
 export type SessionState = {
   /** The highest seq, or the floor that seqs must rise from (D2). */
@@ -27,12 +27,18 @@ export type SessionState = {
   readonly tree: Tree;
   readonly runs: Runs;
   readonly registers: Registers;
+  /** Registers that are set, and about how many bytes they take: every join carries them (G1). */
+  readonly registered: { readonly count: number; readonly weight: number };
+  /** What every join names: streaming entries, and runs that have not ended. */
+  readonly unfinished: { readonly entries: number; readonly runs: number };
   /** Streaming entries, in the order in which they began. */
   open(): IterableIterator<TreeNode>;
   /** The entry as it was published, before any append: what a repeat is compared with (L4). */
   published(id: EntryId): Entry | undefined;
   /** What was appended to a streaming entry from one position to another (S3). */
   appended(id: EntryId, from: number, to: number): readonly Delta[];
+  /** About how many bytes a streaming entry takes (L6). */
+  weight(id: EntryId): number;
   /** The entry that a run wrote last. */
   lastOfRun(id: RunId): EntryId | undefined;
   apply(record: LogRecord): void;
@@ -42,30 +48,43 @@ export const createSessionState = (floor: number): SessionState => {
   const tree = createTree();
   const runs = createRuns();
   const registers = createRegisters();
+  const registered = { count: 0, weight: 0 };
   const openById = new Map<EntryId, TreeNode>();
-  const appendedById = new Map<EntryId, AppendHistory>();
+  const growthById = new Map<EntryId, Growth>();
   const publishedById = new Map<EntryId, Entry>();
   const lastByRun = new Map<RunId, EntryId>();
+  let openRuns = 0;
   let head = floor;
+
+  const applyToRuns = (record: Run): void => {
+    openRuns -= isOpen(runs.get(record.id)) ? 1 : 0;
+    openRuns += isOpen(runs.apply(record)) ? 1 : 0;
+  };
 
   const applyToTree = (record: LogRecord): void => {
     const applied = tree.apply(record);
     if (applied.type === "added") {
       const { entry } = applied.node;
       if (entry.status === "streaming") openById.set(entry.id, applied.node);
+      if (entry.status === "streaming" && entry.type === "message")
+        growthById.set(entry.id, createGrowth(entry));
       if (entry.runId !== undefined) lastByRun.set(entry.runId, entry.id);
     }
     if (applied.type === "changed" && record.kind === "append") {
+      const { entry } = applied.node;
       if (!publishedById.has(record.id)) publishedById.set(record.id, applied.before);
-      if (applied.node.entry.status === "streaming") {
-        const history = appendedById.get(record.id) ?? createAppendHistory();
-        appendedById.set(record.id, history);
-        history.push(record.deltas);
-      } else {
+      if (entry.status !== "streaming") {
         openById.delete(record.id);
-        appendedById.delete(record.id);
-      }
+        growthById.delete(record.id);
+      } else if (entry.type === "message") growthById.get(record.id)?.push(record.deltas, entry.parts);
     }
+  };
+
+  const applyToRegisters = (record: Register): void => {
+    const held = registers.record(record.key);
+    if (!registers.apply(record)) return;
+    registered.count += countOf(record) - countOf(held);
+    registered.weight += weightOfRegister(record) - weightOfRegister(held);
   };
 
   return {
@@ -75,43 +94,30 @@ export const createSessionState = (floor: number): SessionState => {
     tree,
     runs,
     registers,
+    registered,
+    get unfinished() {
+      return { entries: openById.size, runs: openRuns };
+    },
     open: () => openById.values(),
     published: (id) => publishedById.get(id) ?? tree.get(id)?.entry,
-    appended: (id, from, to) => appendedById.get(id)?.slice(from, to) ?? [],
+    appended: (id, from, to) => growthById.get(id)?.slice(from, to) ?? [],
+    weight: (id) => growthById.get(id)?.weight ?? 0,
     lastOfRun: (id) => lastByRun.get(id),
     apply: (record) => {
       head = Math.max(head, record.seq);
-      if (record.kind === "run") runs.apply(record);
-      else if (record.kind === "register") registers.apply(record);
+      if (record.kind === "run") applyToRuns(record);
+      else if (record.kind === "register") applyToRegisters(record);
       else applyToTree(record);
     },
   };
 };
 
-type AppendHistory = {
-  push(deltas: readonly Delta[]): void;
-  slice(from: number, to: number): readonly Delta[];
-};
+const isOpen = (run: Run | undefined): boolean => run !== undefined && !isRunEnded(run.status);
 
-/** The deltas of one streaming entry by position. What is asked for lies near the end. */
-const createAppendHistory = (): AppendHistory => {
-  const deltas: Delta[] = [];
-  let size = 0;
-  return {
-    push: (more) => {
-      for (const delta of more) {
-        pushDelta(deltas, delta);
-        size += sizeOfDelta(delta);
-      }
-    },
-    slice: (from, to) => {
-      let index = deltas.length;
-      let start = size;
-      while (index > 0 && start > from) {
-        index -= 1;
-        start -= sizeOfDelta(deltas[index] as Delta);
-      }
-      return takeDeltas(trimDeltas(deltas.slice(index), from - start), to - from);
-    },
-  };
-};
+const countOf = (register: Register | undefined): number =>
+  register === undefined || register.value === null ? 0 : 1;
+
+export const weightOfRegister = (register: Pick<Register, "key" | "value"> | undefined): number =>
+  register === undefined || register.value === null
+    ? 0
+    : register.key.length + JSON.stringify(register.value).length;

@@ -27,7 +27,7 @@ export const createTail = (floor: number): Tail => {
     heldAfter = oldest.seq;
     bytes -= weightOf(oldest);
     start += 1;
-    if (start > MAX_RECORDS) {
+    if (start * 2 > records.length) {
       records = records.slice(start);
       start = 0;
     }

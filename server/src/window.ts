@@ -20,10 +20,10 @@ import { weightOf } from "./frame.js";
 export type Window = {
   readonly entries: Map<EntryId, Entry>;
   /** A parent with many children may stand here twice, with those around two of them. */
-  readonly alternatives: Alternatives[];
+  readonly alternativesByParent: Map<EntryId | null, Alternatives[]>;
 };
 
-export const createWindow = (): Window => ({ entries: new Map(), alternatives: [] });
+export const createWindow = (): Window => ({ entries: new Map(), alternativesByParent: new Map() });
 
 /** The leaf of a line that is asked for; null is the place before the first entry (J2). */
 export const leafOf = (tree: Tree, ask: LineAsk): TreeNode | null => {
@@ -53,6 +53,9 @@ export const addLine = (window: Window, tree: Tree, leaf: TreeNode | null, limit
 export const sortedEntries = (window: Window): Entry[] =>
   [...window.entries.values()].sort((a, b) => a.seq - b.seq);
 
+export const alternativesOf = (window: Window): Alternatives[] =>
+  [...window.alternativesByParent.values()].flat();
+
 /** The children of one parent from a position on. */
 export const alternativesFrom = (
   tree: Tree,
@@ -75,11 +78,12 @@ const addAlternatives = (
   const { length } = tree.children(parentId);
   if (length < (shown === null ? 1 : 2)) return;
   const position = shown === null ? length - 1 : positionOf(tree.children(parentId), shown);
-  if (window.alternatives.some((given) => given.parentId === parentId && holdsPosition(given, position)))
-    return;
+  const given = window.alternativesByParent.get(parentId) ?? [];
+  if (given.some((some) => holdsPosition(some, position))) return;
   const half = ALTERNATIVES_AROUND / 2;
   const from = Math.max(0, Math.min(position - half, length - ALTERNATIVES_AROUND));
-  window.alternatives.push(alternativesFrom(tree, parentId, from, ALTERNATIVES_AROUND));
+  given.push(alternativesFrom(tree, parentId, from, ALTERNATIVES_AROUND));
+  window.alternativesByParent.set(parentId, given);
 };
 
 const holdsPosition = ({ from, ids }: Alternatives, position: number): boolean =>

@@ -224,6 +224,21 @@ describe("coming and going", () => {
     }
   });
 
+  test("case-J6: closed before its join is answered, and opened again at once, it still sends", async () => {
+    await say(world, a, "kept");
+    const bob = world.client("bob");
+    await world.settle();
+    bob.session("s").view.subscribe(() => {});
+    world.clock.runDeferred();
+    bob.session("s").close();
+    const again = bob.session("s");
+    again.view.send("sent");
+    await world.settle();
+    expect(textsOf(again.view)).toEqual(["kept", "sent"]);
+    await say(world, a, "live");
+    expect(textsOf(again.view)).toEqual(["kept", "sent", "live"]);
+  });
+
   test("[J4] case-J8: a refused token is reported as such and not retried; a new one is asked for at each connect", async () => {
     let token = "good";
     let asked = 0;

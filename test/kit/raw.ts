@@ -160,7 +160,7 @@ export const streaming = (id: string, more: object = {}): Draft =>
 export const at = (place: object | undefined, draft: object): PublishItem =>
   (place === undefined ? { draft } : { draft, place }) as PublishItem;
 
-export const after = (id: string | null, draft: object): PublishItem => at({ after: id }, draft);
+export const follow = (id: string | null, draft: object): PublishItem => at({ after: id }, draft);
 
 export const publish = (ch: number, ...items: PublishItem[]) => ({ type: "publish", ch, items });
 

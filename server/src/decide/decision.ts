@@ -14,7 +14,6 @@ import type {
   RunRequest,
   Seq,
   Usage,
-  WriterId,
 } from "@espalier/shared";
 import type { Actor } from "../principal.js";
 import type { SessionState } from "../state.js";
@@ -70,6 +69,3 @@ export const seqsAfter = (head: number): (() => Seq) => {
     return last as Seq;
   };
 };
-
-/** Whether a writer may go on with what another one of its principal began (S5). */
-export const holdsRun = (run: Run | undefined, writer: WriterId): boolean => run?.writer === writer;

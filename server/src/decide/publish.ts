@@ -10,23 +10,21 @@ import {
   type PlacedEntry,
   promptOf,
   type Run,
+  type RunId,
   type RunRequest,
   type Seq,
 } from "@espalier/shared";
 import { createPlacing, type Placing } from "../place.js";
 import type { Actor } from "../principal.js";
 import type { SessionState } from "../state.js";
-import {
-  accepted,
-  type Command,
-  type Context,
-  type Decision,
-  holdsRun,
-  refused,
-  seqsAfter,
-} from "./decision.js";
+import { accepted, type Command, type Context, type Decision, refused, seqsAfter } from "./decision.js";
+import { holdsRun } from "./holder.js";
 
 type Publish = Extract<Command, { type: "publish" }>;
+
+/** Every join names what is not finished, so that stays within bounds. */
+const MAX_STREAMING = 1000;
+const MAX_OPEN_RUNS = 10_000;
 
 export const decidePublish = (context: Context, command: Publish): Decision => {
   const { state, now } = context;
@@ -34,7 +32,8 @@ export const decidePublish = (context: Context, command: Publish): Decision => {
   const nextSeq = seqsAfter(state.head);
   const records: LogRecord[] = [];
   const placed: PlacedEntry[] = [];
-  const lastOfRun = new Map<string, EntryId>();
+  const lastOfRun = new Map<RunId, EntryId>();
+  let streaming = state.unfinished.entries;
 
   for (const item of command.items) {
     const { draft } = item;
@@ -47,17 +46,26 @@ export const decidePublish = (context: Context, command: Publish): Decision => {
     }
     if (placing.has(draft.id))
       return refused("conflict", `unable to publish ${draft.id}; the batch holds it twice`);
-    const place = item.place ?? placeByRun(context, draft, lastOfRun);
-    if ("type" in place) return place;
+    const runFault = draft.runId === undefined ? null : faultOfRun(context, draft.id, draft.runId);
+    if (runFault !== null) return runFault;
+    const place = item.place ?? placeByRun(state, draft, lastOfRun);
+    if (place === undefined)
+      return refused("invalid", `unable to place ${draft.id}; it names neither a place nor a run`);
     const parentId = placing.parentFor(place);
     if (parentId === undefined)
       return refused(
         "unknown_parent",
         `unable to place ${draft.id}; ${namedIn(place)} is not in the session`,
       );
-    const fault = referenceFault(state, placing, draft, parentId);
+    const fault = referenceFault(placing, draft, parentId);
     if (fault !== null) return refused("invalid", `unable to publish ${draft.id}; ${fault}`);
     const entry = toEntry(draft, { parentId, seq: nextSeq(), time: now, actor: context.actor });
+    if (entry.status === "streaming") streaming += 1;
+    if (entry.status === "streaming" && streaming > MAX_STREAMING)
+      return refused(
+        "overloaded",
+        `unable to publish ${draft.id}; ${MAX_STREAMING} entries of the session are streaming`,
+      );
     placing.add(entry.id, parentId);
     if (entry.runId !== undefined) lastOfRun.set(entry.runId, entry.id);
     records.push(entry);
@@ -76,26 +84,25 @@ const placedFrom = ({ id, seq, parentId }: Entry): PlacedEntry => ({ id, seq, pa
 const namedIn = (place: Place): string =>
   String("after" in place ? place.after : "under" in place ? place.under : place.forkOf);
 
+/** Nothing is written for a run by another than its writer, or after its end (R1, R5). */
+const faultOfRun = ({ state, actor }: Context, id: EntryId, runId: RunId): Decision | null => {
+  const run = state.runs.get(runId);
+  if (run === undefined) return refused("not_found", `unable to publish ${id}; there is no run ${runId}`);
+  if (isRunEnded(run.status))
+    return refused("closed", `unable to publish ${id}; run ${runId} is ${run.status}`);
+  if (holdsRun(run, actor) || actor.principal.admin === true) return null;
+  return refused("forbidden", `unable to publish ${id}; run ${runId} is not held by this writer`);
+};
+
 /** A run's first entry goes where the run says, each next one after its last (R1). */
 const placeByRun = (
-  { state, actor }: Context,
-  draft: Draft,
-  lastOfRun: ReadonlyMap<string, EntryId>,
-): Place | Decision => {
-  if (draft.runId === undefined)
-    return refused("invalid", `unable to place ${draft.id}; it names neither a place nor a run`);
-  const run = state.runs.get(draft.runId);
-  if (run === undefined)
-    return refused("not_found", `unable to publish ${draft.id}; there is no run ${draft.runId}`);
-  if (isRunEnded(run.status))
-    return refused("closed", `unable to publish ${draft.id}; run ${draft.runId} is ${run.status}`);
-  if (!holdsRun(run, actor.writer) && actor.principal.admin !== true)
-    return refused(
-      "forbidden",
-      `unable to publish ${draft.id}; run ${draft.runId} is not held by this writer`,
-    );
-  const last = lastOfRun.get(run.id) ?? state.lastOfRun(run.id);
-  return last === undefined ? run.place : { after: last };
+  state: SessionState,
+  { runId }: Draft,
+  lastOfRun: ReadonlyMap<RunId, EntryId>,
+): Place | undefined => {
+  if (runId === undefined) return undefined;
+  const last = lastOfRun.get(runId) ?? state.lastOfRun(runId);
+  return last === undefined ? state.runs.get(runId)?.place : { after: last };
 };
 
 /** The body as it was logged, without what the server gave it (L4). */
@@ -136,19 +143,15 @@ const toEntry = (
 };
 
 /** Entries that name others: a compaction its ancestors (C3), a branch summary an entry. */
-const referenceFault = (
-  state: SessionState,
-  placing: Placing,
-  draft: Draft,
-  parentId: EntryId | null,
-): string | null => {
+const referenceFault = (placing: Placing, draft: Draft, parentId: EntryId | null): string | null => {
   if (draft.type === "branch-summary")
     return placing.has(draft.fromId) ? null : `${draft.fromId} is not in the session`;
   if (draft.type !== "compaction") return null;
   const missing = new Set([draft.upToId, ...(draft.keptIds ?? [])]);
   if (draft.firstKeptId !== null) missing.add(draft.firstKeptId);
-  let at = parentId === null ? undefined : state.tree.get(parentId);
-  for (; at !== undefined && missing.size > 0; at = at.parent ?? undefined) missing.delete(at.entry.id);
+  const unknown = [...missing].find((id) => !placing.has(id));
+  if (unknown !== undefined) return `${unknown} is not in the session`;
+  for (let at = parentId; at !== null && missing.size > 0; at = placing.parentOf(at)) missing.delete(at);
   const [first] = missing;
   return first === undefined ? null : `${first} is not an ancestor of it`;
 };
@@ -168,6 +171,11 @@ const requestRun = (
       ? { run: earlier, isNew: false }
       : refused("conflict", `unable to request run ${request.id}; the id already holds another run`);
   }
+  if (state.unfinished.runs >= MAX_OPEN_RUNS)
+    return refused(
+      "overloaded",
+      `unable to request run ${request.id}; ${MAX_OPEN_RUNS} runs of the session have not ended`,
+    );
   const resolved = resolvePlace(state, request);
   if (resolved === null)
     return refused("unknown_parent", `unable to request run ${request.id}; its place is not in the session`);
@@ -176,6 +184,9 @@ const requestRun = (
       "unknown_parent",
       `unable to request run ${request.id}; ${namedIn(resolved.place)} is not in the session`,
     );
+  const inputId = request.inputId ?? resolved.inputId ?? published;
+  if (inputId !== null && !placing.has(inputId))
+    return refused("unknown_parent", `unable to request run ${request.id}; ${inputId} is not in the session`);
   const seq = nextSeq();
   const run: Run = {
     kind: "run",
@@ -184,7 +195,7 @@ const requestRun = (
     rev: seq,
     time: now,
     status: "requested",
-    inputId: request.inputId ?? resolved.inputId ?? published,
+    inputId,
     place: resolved.place,
     ...(request.options === undefined ? {} : { options: request.options }),
   };

@@ -37,7 +37,10 @@ describe("a session's file", () => {
   afterEach(() => folder.dispose());
 
   test("[F7] comes with the first write, with a header and then a record a line", async () => {
-    const store = await folder.open({ runtime: { ...createRuntime(), now: () => 5 }, newEpoch: countEpochs() });
+    const store = await folder.open({
+      runtime: { ...createRuntime(), now: () => 5 },
+      newEpoch: countEpochs(),
+    });
     await put(store, "s1", 0, message(1), message(2, "\u2028"));
     await store.load(sessionId("never-written"));
     await store.close();
