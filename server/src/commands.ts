@@ -53,7 +53,6 @@ const LIST_PAGE = 1000;
 type Of<Type extends ClientMessage["type"]> = Extract<ClientMessage, { type: Type }>;
 type Numbered = Extract<ClientMessage, { n: number }>;
 type Appended = Extract<ServerMessage, { type: "appended" }>;
-type Alternatives = Extract<ServerMessage, { type: "window" }>["alternatives"];
 
 type Joining = { readonly session: Session; readonly mayWrite: boolean; release(): void };
 type Joined = { readonly session: Session; readonly mayWrite: boolean; leave(): void };
@@ -315,8 +314,8 @@ const windowUpTo = (
     epoch,
     head: state.head,
     leaf: leaf?.entry.id ?? null,
-    entries: sortedEntries(window) as Extract<ServerMessage, { type: "window" }>["entries"],
-    alternatives: alternativesOf(window) as Alternatives,
+    entries: sortedEntries(window),
+    alternatives: alternativesOf(window),
   };
 };
 

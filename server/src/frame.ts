@@ -26,7 +26,7 @@ export const createFrame = (ch: number, records: readonly LogRecord[], upto: num
     text: () => {
       if (encoded === undefined)
         encoded = JSON.stringify({
-          records: records as RecordsMessage["records"],
+          records: records,
           ch,
           upto,
         } satisfies RecordsMessage);

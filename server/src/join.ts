@@ -31,7 +31,7 @@ export const answerJoin = (session: SessionRead, join: Join, ch: number): Joined
       open: [],
       runs: [],
       registers: [],
-      records: tail as Joined["records"],
+      records: tail,
     };
   return {
     ...head,
@@ -55,8 +55,8 @@ const windows = ({ state }: SessionRead, asks: readonly LineAsk[]) => {
       open.push({ id: entry.id, parentId: entry.parentId, size: entry.size });
   return {
     lines,
-    entries: entries as Joined["entries"],
-    alternatives: alternativesOf(window) as Joined["alternatives"],
+    entries: entries,
+    alternatives: alternativesOf(window),
     open,
     runs: runsOf(state, entries),
     registers: state.registers.all(),

@@ -15,6 +15,7 @@ import {
   entrySchema,
   errorBodySchema,
   jsonSchema,
+  list,
   placeSchema,
   principalIdSchema,
   recordSchema,
@@ -52,7 +53,7 @@ export type Cursor = z.infer<typeof cursorSchema>;
  * - `newest`: along the newest child at each step, as a reader chooses who picks a branch (V2).
  */
 export const lineAskSchema = z.strictObject({
-  candidates: z.array(entryIdSchema.nullable()).max(256),
+  candidates: z.array(entryIdSchema.nullable()).max(256).readonly(),
   walk: z.enum(["stay", "oldest", "newest"]),
   limit,
 });
@@ -90,7 +91,7 @@ export const clientMessageSchema = z.discriminatedUnion("type", [
     session: sessionIdSchema,
     create: z.boolean().exactOptional(),
     cursor: cursorSchema.exactOptional(),
-    lines: z.array(lineAskSchema).max(64),
+    lines: z.array(lineAskSchema).max(64).readonly(),
   }),
   z.strictObject({ type: z.literal("leave"), ch }),
   /** Placed and committed as a whole or not at all (L7); `run` asks for an answer in the same step. */
@@ -98,7 +99,7 @@ export const clientMessageSchema = z.discriminatedUnion("type", [
     type: z.literal("publish"),
     n,
     ch,
-    items: z.array(publishItemSchema).max(1000),
+    items: z.array(publishItemSchema).max(1000).readonly(),
     run: runRequestSchema.exactOptional(),
   }),
   z.strictObject({ type: z.literal("append"), ch, ...appendDraftSchema.shape }),
@@ -147,7 +148,7 @@ export const alternativesSchema = z.object({
   parentId: entryIdSchema.nullable(),
   total: countSchema,
   from: countSchema,
-  ids: z.array(entryIdSchema),
+  ids: list(entryIdSchema),
 });
 export type Alternatives = z.infer<typeof alternativesSchema>;
 
@@ -182,7 +183,7 @@ export type PlacedEntry = z.infer<typeof placedEntrySchema>;
 
 export const recordsMessageSchema = z.object({
   /** In order of seq; appends to one entry may have been merged (S6). */
-  records: z.array(recordSchema),
+  records: list(recordSchema),
   ch,
   /** Moves the cursor: everything up to this seq has been sent. */
   upto: headSchema,
@@ -210,19 +211,19 @@ export const serverMessageSchema = z.union([
       /** `tail`: `records` follow the cursor that was sent. Else what is given replaces what was held. */
       mode: z.enum(["fresh", "tail", "reset"]),
       /** The leaf of each line asked for, in that order; null: before the first entry. */
-      lines: z.array(z.object({ leaf: entryIdSchema.nullable() })),
+      lines: list(z.object({ leaf: entryIdSchema.nullable() })),
       /** In order of seq. */
-      entries: z.array(entrySchema),
-      alternatives: z.array(alternativesSchema),
-      open: z.array(openEntrySchema),
-      runs: z.array(runSchema),
-      registers: z.array(registerSchema),
-      records: z.array(recordSchema),
+      entries: list(entrySchema),
+      alternatives: list(alternativesSchema),
+      open: list(openEntrySchema),
+      runs: list(runSchema),
+      registers: list(registerSchema),
+      records: list(recordSchema),
     }),
     z.object({
       type: z.literal("ack"),
       n,
-      entries: z.array(placedEntrySchema),
+      entries: list(placedEntrySchema),
       run: runSchema.exactOptional(),
     }),
     /** Everything of the entry below `size` is on disk. */
@@ -249,8 +250,8 @@ export const serverMessageSchema = z.union([
       head: headSchema,
       /** The last entry of the line asked for; for a page, the one it ends with. */
       leaf: entryIdSchema.nullable(),
-      entries: z.array(entrySchema),
-      alternatives: z.array(alternativesSchema),
+      entries: list(entrySchema),
+      alternatives: list(alternativesSchema),
     }),
     z.object({
       type: z.literal("alternatives"),
@@ -262,12 +263,12 @@ export const serverMessageSchema = z.union([
     z.object({
       type: z.literal("listed"),
       n,
-      sessions: z.array(sessionSummarySchema),
+      sessions: list(sessionSummarySchema),
       /** There are more after the last one. */
       more: z.boolean(),
     }),
     /** To those who watch the list: sessions that are new or changed. */
-    z.object({ type: z.literal("sessions"), sessions: z.array(sessionSummarySchema) }),
+    z.object({ type: z.literal("sessions"), sessions: list(sessionSummarySchema) }),
     /** The server ended the subscription. */
     z.object({ type: z.literal("left"), ch, error: errorBodySchema }),
     z.object({ type: z.literal("pong") }),

@@ -18,6 +18,9 @@ import {
 } from "./ids.js";
 import type { Json } from "./json.js";
 
+/** Nothing changes what a record holds (S8), so its lists are read-only. */
+export const list = <T extends z.ZodType>(item: T) => z.array(item).readonly();
+
 const branded = <T extends string>(pattern: RegExp) =>
   z.string().regex(pattern) as unknown as z.ZodType<T, T>;
 
@@ -95,7 +98,7 @@ const content = {
   message: {
     type: z.literal("message"),
     role: roleSchema,
-    parts: z.array(partSchema),
+    parts: list(partSchema),
     audience: audienceSchema.exactOptional(),
   },
   modelChange: {
@@ -110,7 +113,7 @@ const content = {
     summary: z.string(),
     firstKeptId: entryIdSchema.nullable(),
     upToId: entryIdSchema,
-    keptIds: z.array(entryIdSchema).exactOptional(),
+    keptIds: list(entryIdSchema).exactOptional(),
     tokensBefore: countSchema.exactOptional(),
     data: jsonSchema.exactOptional(),
   },
@@ -194,7 +197,7 @@ const appended = {
   id: entryIdSchema,
   /** The entry's size before this append. */
   at: countSchema,
-  deltas: z.array(deltaSchema),
+  deltas: list(deltaSchema),
   /** Ends the entry. */
   status: statusSchema.exclude(["streaming"]).exactOptional(),
   usage: usageSchema.exactOptional(),

@@ -10,7 +10,7 @@ import type { Append, Entry, LogRecord } from "./record.js";
 import { foldAppend, sizeOfDeltas, trimDeltas } from "./stream.js";
 
 export type TreeNode = {
-  /** Frozen; another object takes its place when the entry changes (S8). */
+  /** Frozen from the first look; another object takes its place when the entry changes (S8). */
   readonly entry: Entry;
   /** Null for a root, and where the parent is not loaded. */
   readonly parent: TreeNode | null;
@@ -18,7 +18,30 @@ export type TreeNode = {
   readonly children: readonly TreeNode[];
 };
 
-type MutableNode = { entry: Entry; parent: MutableNode | null; children: readonly MutableNode[] };
+const NO_NODES: readonly Node[] = Object.freeze([]);
+
+/**
+ * A class for the sake of its getter: an entry is frozen when somebody first looks at it. Freezing is
+ * the greater part of a fold's cost, and most of a long log is folded without being looked at.
+ */
+class Node implements TreeNode {
+  held: Entry;
+  isFrozen = false;
+  parent: Node | null = null;
+  children: readonly Node[] = NO_NODES;
+
+  constructor(entry: Entry) {
+    this.held = entry;
+  }
+
+  get entry(): Entry {
+    if (!this.isFrozen) {
+      freezeEntry(this.held);
+      this.isFrozen = true;
+    }
+    return this.held;
+  }
+}
 
 export type Applied =
   | { readonly type: "added"; readonly node: TreeNode }
@@ -42,22 +65,26 @@ export type Tree = {
   apply(record: LogRecord): Applied;
 };
 
-const NO_NODES: readonly MutableNode[] = Object.freeze([]);
 const IGNORED: Applied = Object.freeze({ type: "ignored" });
 
 export const createTree = (): Tree => {
-  const nodesById = new Map<EntryId, MutableNode>();
-  const childrenOfUnloaded = new Map<EntryId, MutableNode[]>();
-  const roots: MutableNode[] = [];
-  let newest: MutableNode | null = null;
+  const nodesById = new Map<EntryId, Node>();
+  const childrenOfUnloaded = new Map<EntryId, Node[]>();
+  const roots: Node[] = [];
+  let newest: Node | null = null;
+  /** The parent of the next entry, more often than not. */
+  let latest: Node | null = null;
 
-  const link = (node: MutableNode): void => {
-    const { parentId } = node.entry;
+  const nodeOf = (id: EntryId): Node | undefined =>
+    latest !== null && latest.held.id === id ? latest : nodesById.get(id);
+
+  const link = (node: Node): void => {
+    const { parentId } = node.held;
     if (parentId === null) {
       insertBySeq(roots, node);
       return;
     }
-    const parent = nodesById.get(parentId);
+    const parent = nodeOf(parentId);
     if (parent === undefined) {
       const waiting = childrenOfUnloaded.get(parentId);
       if (waiting === undefined) childrenOfUnloaded.set(parentId, [node]);
@@ -66,41 +93,43 @@ export const createTree = (): Tree => {
     }
     node.parent = parent;
     if (parent.children === NO_NODES) parent.children = [node];
-    else insertBySeq(parent.children as MutableNode[], node);
+    else insertBySeq(parent.children as Node[], node);
   };
 
-  const adopt = (node: MutableNode): void => {
+  const adopt = (node: Node): void => {
     if (childrenOfUnloaded.size === 0) return;
-    const waiting = childrenOfUnloaded.get(node.entry.id);
+    const waiting = childrenOfUnloaded.get(node.held.id);
     if (waiting === undefined) return;
-    childrenOfUnloaded.delete(node.entry.id);
+    childrenOfUnloaded.delete(node.held.id);
     node.children = waiting;
     for (const child of waiting) child.parent = node;
   };
 
   const applyEntry = (entry: Entry): Applied => {
-    const held = nodesById.get(entry.id);
-    if (held !== undefined) {
-      if (entry.rev <= held.entry.rev) return IGNORED;
-      const before = held.entry;
-      held.entry = frozenEntry(entry);
-      return { type: "changed", node: held, before };
+    const known = nodesById.get(entry.id);
+    if (known !== undefined) {
+      if (entry.rev <= known.held.rev) return IGNORED;
+      const before = known.entry;
+      known.held = entry;
+      known.isFrozen = false;
+      return { type: "changed", node: known, before };
     }
-    const node: MutableNode = { entry: frozenEntry(entry), parent: null, children: NO_NODES };
+    const node = new Node(entry);
     nodesById.set(entry.id, node);
     link(node);
     adopt(node);
-    if (newest === null || entry.seq > newest.entry.seq) newest = node;
+    if (newest === null || entry.seq > newest.held.seq) newest = node;
+    latest = node;
     return { type: "added", node };
   };
 
   const applyAppend = (append: Append): Applied => {
-    const node = nodesById.get(append.id);
+    const node = nodeOf(append.id);
     if (node === undefined) return { type: "missing", id: append.id };
     const before = node.entry;
     if (append.seq <= before.rev) return IGNORED;
     if (append.at > before.size) return { type: "missing", id: append.id };
-    node.entry = foldAppend(before, trimAppend(append, before.size));
+    node.held = foldAppend(before, trimAppend(append, before.size));
     return { type: "changed", node, before };
   };
 
@@ -132,14 +161,14 @@ export const trimAppend = (append: Append, size: number): Append =>
     : {
         ...append,
         at: Math.min(size, append.at + sizeOfDeltas(append.deltas)),
-        deltas: trimDeltas(append.deltas, size - append.at) as Append["deltas"],
+        deltas: trimDeltas(append.deltas, size - append.at),
       };
 
 /** Live records come in order of seq, so this is a push; a page brings older ones. */
-const insertBySeq = (nodes: MutableNode[], node: MutableNode): void => {
-  const { seq } = node.entry;
+const insertBySeq = (nodes: Node[], node: Node): void => {
+  const { seq } = node.held;
   const last = nodes.at(-1);
-  if (last === undefined || last.entry.seq < seq) {
+  if (last === undefined || last.held.seq < seq) {
     nodes.push(node);
     return;
   }
@@ -147,16 +176,16 @@ const insertBySeq = (nodes: MutableNode[], node: MutableNode): void => {
   let high = nodes.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((nodes[middle] as MutableNode).entry.seq < seq) low = middle + 1;
+    if ((nodes[middle] as Node).held.seq < seq) low = middle + 1;
     else high = middle;
   }
   nodes.splice(low, 0, node);
 };
 
-const frozenEntry = (entry: Entry): Entry => {
-  if (entry.type === "message" && !Object.isFrozen(entry.parts)) {
+const freezeEntry = (entry: Entry): void => {
+  if (entry.type === "message") {
     for (const part of entry.parts) Object.freeze(part);
     Object.freeze(entry.parts);
   }
-  return Object.freeze(entry);
+  Object.freeze(entry);
 };

@@ -152,7 +152,7 @@ export const joinedAs = async (
 };
 
 export const say = (id: string, text = id, more: object = {}): Draft =>
-  ({ id, type: "message", role: "user", parts: [{ type: "text", text }], ...more }) as Draft;
+  ({ id, type: "message", role: "user", parts: [{ type: "text", text }], ...more }) as unknown as Draft;
 
 export const streaming = (id: string, more: object = {}): Draft =>
   say(id, "", { role: "assistant", parts: [], status: "streaming", ...more });
