@@ -1,6 +1,6 @@
 /** The reading half of an agent: finds requested runs in all sessions, takes them, and hands them on. */
 import type { ErrorBody, RunId, SessionId, SessionSummary } from "@espalier/shared";
-import type { HeldRun, Session } from "./session.js";
+import type { HeldRun, Session } from "./session-types.js";
 
 export type RunHandler = (run: HeldRun, session: Session) => Promise<void>;
 

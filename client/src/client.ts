@@ -23,7 +23,8 @@ import type { LinkState } from "./link-state.js";
 import type { QueueStorage } from "./outgoing.js";
 import { createRequests } from "./requests.js";
 import { createRuntime } from "./runtime.js";
-import { createSession, type Session, type SessionControl } from "./session.js";
+import { createSession, type SessionControl } from "./session.js";
+import type { Session } from "./session-types.js";
 import type { WebSocketConstructor } from "./socket.js";
 import type { ViewOptions } from "./view-types.js";
 
@@ -298,7 +299,14 @@ export { EspalierError, isId, isSessionId } from "@espalier/shared";
 export { type RunHandler, type ServeOptions, serveRuns } from "./agent.js";
 export type { QueueStorage } from "./outgoing.js";
 export type { Write } from "./pending.js";
-export type { HeldRun, RunDraft, Session, SessionChange, SessionSnapshot } from "./session.js";
+export type {
+  HeldRun,
+  RunDraft,
+  Session,
+  SessionChange,
+  SessionSnapshot,
+  StreamDraft,
+} from "./session-types.js";
 export type { BranchInfo } from "./siblings.js";
 export type { StreamWriter } from "./stream-writer.js";
 export type {

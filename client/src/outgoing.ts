@@ -118,20 +118,25 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
     } else if (reply.type === "refused" && !UNANSWERED.has(reply.error.code)) refuse(write.id, reply.error);
   };
 
+  /** What cannot be taken is refused here, at each try; what cannot be sent now waits for the next join. */
+  const trySend = (write: Write): void => {
+    const fault = writeFault(write);
+    if (fault !== null) refuse(write.id, fault);
+    else if (sync.status === "live") void sendWrite(write);
+  };
+
   return {
     queue,
     submit: (write, placer) => {
       if (placer !== null) placers.set(write.id, placer);
       const settled = new Promise<Settled>((resolve) => settlers.set(write.id, resolve));
       queue.add(write);
-      const fault = writeFault(write);
-      if (fault !== null) refuse(write.id, fault);
-      else if (sync.status === "live") void sendWrite(write);
+      trySend(write);
       return settled;
     },
     resend: (id) => {
       const write = queue.get(id);
-      if (write !== undefined && sync.status === "live") void sendWrite(write);
+      if (write !== undefined) trySend(write);
     },
     discard: (id) => {
       queue.remove(id);

@@ -48,3 +48,5 @@ export const createRequests = (send: (message: ClientMessage) => boolean): Reque
     },
   };
 };
+
+export const errorOf = (reply: Reply): ErrorBody | null => (reply.type === "refused" ? reply.error : null);

@@ -1,97 +1,23 @@
-/** One session on this client: its views, its runs and registers, and the writing side for agents. */
+/** One session on this client: puts its rooms together, and its views beside each other. */
 import type {
-  Draft,
-  Entry,
   EntryId,
   ErrorBody,
   Json,
   LineAsk,
-  MessageDraft,
-  Place,
   PrincipalId,
   RecordsMessage,
-  Run,
-  RunId,
   Runtime,
   ServerMessage,
   SessionId,
-  Usage,
 } from "@espalier/shared";
 import { createOutgoing, type Outgoing, type QueueStorage } from "./outgoing.js";
-import type { Write } from "./pending.js";
+import { createPublisher } from "./publisher.js";
 import { createReplica, type ReplicaChange } from "./replica.js";
-import type { Reply, Unnumbered } from "./requests.js";
-import type { StreamWriter } from "./stream-writer.js";
-import { createSync, type SyncStatus } from "./sync.js";
+import { errorOf, type Reply, type Unnumbered } from "./requests.js";
+import type { Session, SessionChange, SessionSnapshot } from "./session-types.js";
+import { createSync } from "./sync.js";
 import { createView, type ViewControl, type ViewSession } from "./view.js";
-import type { Settled, View, ViewOptions } from "./view-types.js";
-
-/** The same object until something of it changes. */
-export type SessionSnapshot = {
-  readonly status: SyncStatus;
-  readonly error: ErrorBody | null;
-  /** The register `title`. */
-  readonly title: string | null;
-  /** What was written here and is not acknowledged, failed ones included, in order (O2). */
-  readonly writes: readonly Write[];
-};
-
-export type SessionChange =
-  | { readonly type: "status" }
-  | { readonly type: "writes" }
-  | { readonly type: "register"; readonly key: string }
-  | { readonly type: "run"; readonly id: RunId };
-
-/** What a run publishes: a message or another entry, without an id of its own if need be. */
-export type RunDraft = Draft extends infer D
-  ? D extends Draft
-    ? Omit<D, "id" | "runId"> & { id?: EntryId }
-    : never
-  : never;
-
-/** A run that this client holds. */
-export type HeldRun = {
-  readonly run: Run;
-  /** Begins a streaming message where the run writes. Its parts are empty unless given. */
-  stream(draft?: Partial<Pick<MessageDraft, "role" | "parts" | "meta" | "audience">>): StreamWriter;
-  /** Publishes a whole entry where the run writes. */
-  publish(draft: RunDraft): Promise<Settled>;
-  /** The line that the run answers, the oldest entry first. Loads what is missing. */
-  history(): Promise<readonly Entry[] | ErrorBody>;
-  /** Ends the run, and what it has open. */
-  end(status?: "done" | "failed", details?: { usage?: Usage; error?: ErrorBody }): Promise<ErrorBody | null>;
-};
-
-export type Session = {
-  readonly id: SessionId;
-  readonly snapshot: SessionSnapshot;
-  /** Returns its undo. */
-  subscribe(listener: (change: SessionChange) => void): () => void;
-  /** The default view: made when it is first asked for. */
-  readonly view: View;
-  createView(options?: ViewOptions): View;
-  /** A register's value, or null (G1). */
-  register(key: string): Json;
-  /** Resolves with null once it is on the server's disk, else with the refusal. */
-  setRegister(key: string, value: Json): Promise<ErrorBody | null>;
-  /** Runs that have not ended, the oldest first. */
-  runs(): readonly Run[];
-  run(id: RunId): Run | undefined;
-  /** Takes a requested run; only one writer gets it (R1). */
-  claim(id: RunId): Promise<HeldRun | ErrorBody>;
-  /** Begins a streaming message outside any run. */
-  stream(
-    draft: Partial<Pick<MessageDraft, "role" | "parts" | "meta" | "audience">>,
-    place: Place,
-  ): StreamWriter;
-  /** Publishes entries in one step, all or none (L7). */
-  publish(items: readonly { draft: Draft; place: Place }[]): Promise<Settled>;
-  /** The whole path to an entry, from the server where it is not loaded; the oldest first. */
-  loadPath(id: EntryId): Promise<readonly Entry[] | ErrorBody>;
-  /** Joins again after a refusal. */
-  retry(): void;
-  close(): void;
-};
+import type { ViewOptions } from "./view-types.js";
 
 /** What the client tells a session. */
 export type SessionControl = {
@@ -115,8 +41,6 @@ export type SessionHost = {
   readonly leave: (ch: number) => void;
   readonly onClosed: () => void;
 };
-
-const PAGE_LIMIT = 1000;
 
 export const createSession = (host: SessionHost): SessionControl => {
   const { id, runtime } = host;
@@ -229,8 +153,6 @@ export const createSession = (host: SessionHost): SessionControl => {
     return shared;
   };
 
-  const errorOf = (reply: Reply): ErrorBody | null => (reply.type === "refused" ? reply.error : null);
-
   const viewHost: ViewSession = {
     replica,
     queue: outgoing.queue,
@@ -272,76 +194,7 @@ export const createSession = (host: SessionHost): SessionControl => {
     return defaultView;
   };
 
-  // ── Writing ──────────────────────────────────────────────────────────────────────────────────
-
-  const publish = (items: Write["items"]): Promise<Settled> => {
-    const [first] = items;
-    if (first === undefined) return Promise.resolve({ ok: true, seq: undefined, parentId: undefined });
-    const write: Write = {
-      id: first.draft.id,
-      items,
-      run: undefined,
-      anchorId: null,
-      formerLeafId: undefined,
-      state: "pending",
-      error: null,
-      time: runtime.now(),
-    };
-    return outgoing.submit(write, null);
-  };
-
-  const stream = (
-    draft: Partial<Pick<MessageDraft, "role" | "parts" | "meta" | "audience">>,
-    place: Place | undefined,
-    runId?: RunId,
-  ): StreamWriter => {
-    const entryId = runtime.newId() as EntryId;
-    const writer = outgoing.stream(entryId);
-    const whole: MessageDraft = {
-      role: "assistant",
-      parts: [],
-      ...draft,
-      id: entryId,
-      type: "message",
-      status: "streaming",
-      ...(runId === undefined ? {} : { runId }),
-    };
-    void publish([{ draft: whole, intent: place }]);
-    return writer;
-  };
-
-  const loadPath = async (leaf: EntryId): Promise<readonly Entry[] | ErrorBody> => {
-    const path: Entry[] = [];
-    const line = await load({ type: "line", candidates: [leaf], walk: "stay", limit: PAGE_LIMIT });
-    if (line.type !== "window") return errorOf(line) as ErrorBody;
-    for (let node = replica.tree.get(leaf); node !== undefined; ) {
-      path.push(node.entry);
-      if (node.entry.parentId !== null && node.parent === null) {
-        const page = await load({ type: "page", before: node.entry.id, limit: PAGE_LIMIT });
-        if (page.type !== "window") return errorOf(page) as ErrorBody;
-      }
-      node = node.parent ?? undefined;
-    }
-    return path.reverse();
-  };
-
-  const held = (run: Run): HeldRun => ({
-    run,
-    stream: (draft = {}) => stream(draft, undefined, run.id),
-    publish: (draft) => {
-      const whole = { ...draft, id: draft.id ?? (runtime.newId() as EntryId), runId: run.id } as Draft;
-      return publish([{ draft: whole, intent: undefined }]);
-    },
-    history: async () => {
-      const from = run.inputId;
-      const path = from === null ? [] : await loadPath(from);
-      return path;
-    },
-    end: async (status = "done", details = {}) => {
-      const reply = await sync.askUntilAnswered({ type: "end", id: run.id, status, ...details });
-      return errorOf(reply);
-    },
-  });
+  const publisher = createPublisher({ runtime, replica, outgoing, sync, load });
 
   const session: Session = {
     id,
@@ -369,12 +222,12 @@ export const createSession = (host: SessionHost): SessionControl => {
     run: (runId) => replica.runs.get(runId),
     claim: async (runId) => {
       const reply = await sync.askUntilAnswered({ type: "claim", id: runId });
-      if (reply.type === "ack" && reply.run !== undefined) return held(reply.run);
+      if (reply.type === "ack" && reply.run !== undefined) return publisher.hold(reply.run);
       return errorOf(reply) as ErrorBody;
     },
-    stream: (draft, place) => stream(draft, place),
-    publish: (items) => publish(items.map(({ draft, place }) => ({ draft, intent: place }))),
-    loadPath,
+    stream: (draft, place) => publisher.stream(draft, place),
+    publish: (items) => publisher.publish(items.map(({ draft, place }) => ({ draft, intent: place }))),
+    loadPath: publisher.loadPath,
     retry: () => sync.retry(),
     close: () => {
       if (isClosed) return;
