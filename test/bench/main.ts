@@ -2,7 +2,6 @@
  * Runs the benches and prints a row for each piece of work.
  *
  * `--only NAME` runs one module, `--quick` does little of each, `--json` prints rows for a machine.
- * Exits with 1 where a row is above its limit.
  */
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
