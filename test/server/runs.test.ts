@@ -134,3 +134,18 @@ test("[R2] a `done` that comes while the run is being cancelled counts as cancel
       run: { status: "cancelled" },
     });
 });
+
+test("[R1] a run that is asked for alone answers the entry that it writes below, unless it names another", async () => {
+  const { client, ch } = await begin();
+  await client.ask(publish(ch, at({ after: "p" }, say("a", "a", { role: "assistant" })), at({ after: "a" }, say("q"))));
+  const inputOf = async (id: string, place: object, more: object = {}) => {
+    const answer = await client.ask(publishWithRun(ch, { id, place, ...more }));
+    return (answer as { run?: { inputId: string | null } }).run?.inputId;
+  };
+  expect(await inputOf("r1", { under: "p" })).toBe("p");
+  expect(await inputOf("r2", { after: "q" })).toBe("q");
+  expect(await inputOf("r3", { forkOf: "q" })).toBe("a");
+  expect(await inputOf("r4", { under: null })).toBeNull();
+  expect(await inputOf("r5", { under: "a" }, { inputId: "p" })).toBe("p");
+  expect(await inputOf("r6", { regenerate: "a" })).toBe("p");
+});

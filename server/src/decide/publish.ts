@@ -184,7 +184,7 @@ const requestRun = (
       "unknown_parent",
       `unable to request run ${request.id}; ${namedIn(resolved.place)} is not in the session`,
     );
-  const inputId = request.inputId ?? resolved.inputId ?? published;
+  const inputId = request.inputId ?? resolved.inputId ?? published ?? answeredBy(placing, resolved.place);
   if (inputId !== null && !placing.has(inputId))
     return refused("unknown_parent", `unable to request run ${request.id}; ${inputId} is not in the session`);
   const seq = nextSeq();
@@ -200,6 +200,12 @@ const requestRun = (
     ...(request.options === undefined ? {} : { options: request.options }),
   };
   return { run, isNew: true };
+};
+
+/** Without another word, a run answers the entry that it writes below. */
+const answeredBy = (placing: Placing, place: Place): EntryId | null => {
+  if ("forkOf" in place) return placing.parentOf(place.forkOf);
+  return "under" in place ? place.under : place.after;
 };
 
 /** `regenerate` means an alternative to everything since the last prompt above that entry (V12). */
