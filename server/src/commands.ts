@@ -163,7 +163,7 @@ export const createCommands = (options: CommandsOptions): Commands => {
       const [first] = message.candidates;
       const isKnown = message.candidates.some((id) => id === null || tree.get(id) !== undefined);
       if (!isKnown && first !== undefined) return notFound(message, first);
-      return windowUpTo(session, message, leafOf(tree, message));
+      return windowUpTo(session, message, leafOf(session.state, message));
     });
 
   const alternatives = (message: Of<"alternatives">): Promise<void> =>

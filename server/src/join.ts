@@ -44,7 +44,7 @@ export const answerJoin = (session: SessionRead, join: Join, ch: number): Joined
 const windows = ({ state }: SessionRead, asks: readonly LineAsk[]) => {
   const window = createWindow();
   const lines = asks.map((ask) => {
-    const leaf = leafOf(state.tree, ask);
+    const leaf = leafOf(state, ask);
     addLine(window, state.tree, leaf, ask.limit);
     return { leaf: leaf?.entry.id ?? null };
   });

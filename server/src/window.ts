@@ -5,11 +5,13 @@
 import {
   ALTERNATIVES_AROUND,
   type Alternatives,
+  defaultLeaf,
   type Entry,
   type EntryId,
   type LineAsk,
   newestChild,
   oldestChild,
+  type Registers,
   type Tree,
   type TreeNode,
   tipOf,
@@ -25,10 +27,13 @@ export type Window = {
 
 export const createWindow = (): Window => ({ entries: new Map(), alternativesByParent: new Map() });
 
+/** What a line is found in. */
+type Folded = { readonly tree: Tree; readonly registers: Registers };
+
 /** The leaf of a line that is asked for; null is the place before the first entry (J2). */
-export const leafOf = (tree: Tree, ask: LineAsk): TreeNode | null => {
+export const leafOf = ({ tree, registers }: Folded, ask: LineAsk): TreeNode | null => {
   const known = ask.candidates.find((id) => id === null || tree.get(id) !== undefined);
-  if (known === undefined) return tree.newest;
+  if (known === undefined) return defaultLeaf(tree, registers);
   const node = known === null ? null : (tree.get(known) as TreeNode);
   if (ask.walk === "stay") return node;
   const choose = ask.walk === "oldest" ? oldestChild : newestChild;

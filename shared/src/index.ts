@@ -25,7 +25,9 @@ export {
   WINDOW_ENTRIES,
 } from "./limits.js";
 export {
+  ACTIVE_LINE,
   type ChooseChild,
+  defaultLeaf,
   newestChild,
   oldestChild,
   pathTo,

@@ -1,7 +1,9 @@
 /**
  * Walks of the tree: a path upwards, a tip downwards. Each is a loop that costs its own length (T5, T6).
  */
-import type { TreeNode } from "./tree.js";
+import type { EntryId } from "./ids.js";
+import type { Registers } from "./register.js";
+import type { Tree, TreeNode } from "./tree.js";
 
 /** The loaded ancestors of a node and the node itself, the topmost first. */
 export const pathTo = (node: TreeNode): TreeNode[] => {
@@ -21,6 +23,20 @@ export const tipOf = (node: TreeNode, choose: ChooseChild): TreeNode => {
   let tip = node;
   while (tip.children.length > 0) tip = choose(tip.children);
   return tip;
+};
+
+/** A register that names the leaf of the line to show where none is asked for (V2). */
+export const ACTIVE_LINE = "view:active";
+
+/**
+ * The leaf of the line to show where none is asked for: the newest entry, or the one that `view:active`
+ * names, where that was said after it. Null where there is no entry.
+ */
+export const defaultLeaf = (tree: Tree, registers: Registers): TreeNode | null => {
+  const { newest } = tree;
+  const active = registers.record(ACTIVE_LINE);
+  if (newest === null || active === undefined || active.seq < newest.entry.seq) return newest;
+  return (typeof active.value === "string" && tree.get(active.value as EntryId)) || newest;
 };
 
 /**

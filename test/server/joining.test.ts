@@ -475,3 +475,20 @@ test("[R1] a joiner sees runs as they are", async () => {
     },
   ]);
 });
+
+test("[V2] where no line is asked for, `view:active` names it until something newer is written", async () => {
+  const world = await createWorld();
+  const { client, ch } = await joinedAs(world, "ann");
+  await client.ask(
+    publish(ch, at({ after: null }, say("p")), at({ under: "p" }, say("a")), at({ under: "p" }, say("b"))),
+  );
+  const fresh = async (name: string) => (await joinedAs(world, name)).joined.lines;
+  expect(await fresh("one")).toEqual([{ leaf: "b" }]);
+  await client.ask({ type: "register", ch, key: "view:active", value: "a" });
+  expect(await fresh("two")).toEqual([{ leaf: "a" }]);
+  await client.ask({ type: "register", ch, key: "view:active", value: "nowhere" });
+  expect(await fresh("three")).toEqual([{ leaf: "b" }]);
+  await client.ask({ type: "register", ch, key: "view:active", value: "a" });
+  await client.ask(publish(ch, at({ under: "b" }, say("c"))));
+  expect(await fresh("four")).toEqual([{ leaf: "c" }]);
+});

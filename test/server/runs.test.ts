@@ -137,7 +137,9 @@ test("[R2] a `done` that comes while the run is being cancelled counts as cancel
 
 test("[R1] a run that is asked for alone answers the entry that it writes below, unless it names another", async () => {
   const { client, ch } = await begin();
-  await client.ask(publish(ch, at({ after: "p" }, say("a", "a", { role: "assistant" })), at({ after: "a" }, say("q"))));
+  await client.ask(
+    publish(ch, at({ after: "p" }, say("a", "a", { role: "assistant" })), at({ after: "a" }, say("q"))),
+  );
   const inputOf = async (id: string, place: object, more: object = {}) => {
     const answer = await client.ask(publishWithRun(ch, { id, place, ...more }));
     return (answer as { run?: { inputId: string | null } }).run?.inputId;

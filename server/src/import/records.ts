@@ -6,6 +6,7 @@
  * source's is in `meta.sourceId`. User messages are the importing principal's, all others the assistant's.
  */
 import {
+  ACTIVE_LINE,
   type Entry,
   type EntryId,
   isId,
@@ -64,7 +65,7 @@ export const toSession = (
   }
   if (leaf !== null && (head.activeLeaf !== null || !canBeLast(leaf, forest))) {
     const changedAt = head.changedAt ?? (records.at(-1) as LogRecord).time;
-    addRegister("view:active", ids.get(leaf) as EntryId, changedAt);
+    addRegister(ACTIVE_LINE, ids.get(leaf) as EntryId, changedAt);
   }
   const summary = { id, title, ...shapeOf(forest, leaf, ids), reports };
   return { id, sourceId, title, createdAt, records, summary };
