@@ -21,10 +21,11 @@ import { clientMessageSchema } from "@espalier/shared/schema";
 import { type Commands, createCommands } from "./commands.js";
 import type { Hub } from "./hub.js";
 import { createOutbox } from "./outbox.js";
-import { type Authenticate, type AuthRequest, isRefusal } from "./principal.js";
+import { type Authenticate, type AuthRequest, isRefusal, type SignedIn } from "./principal.js";
 import type { ServerSocket, SocketHandler } from "./socket.js";
 
 const HELLO_MS = 10_000;
+const MAX_EARLY = 64;
 const PING_MS = 15_000;
 /** Longer than two pings; a dead peer is found within 35 s (J5). */
 const SILENCE_MS = 34_000;
@@ -44,9 +45,12 @@ export type ConnectionOptions = {
   readonly runtime: Runtime;
   readonly authenticate: Authenticate;
   readonly graceMs: number;
+  /** Hears what went wrong on this side. */
+  readonly onTrouble: (error: Error) => void;
   readonly onClosed: () => void;
 };
 
+type Command = Exclude<ClientMessage, { type: "hello" | "ping" }>;
 type Hello = Extract<ClientMessage, { type: "hello" }>;
 
 export type Connection = SocketHandler & {
@@ -57,8 +61,10 @@ export type Connection = SocketHandler & {
 };
 
 export const createConnection = (options: ConnectionOptions): Connection => {
-  const { socket, hub, runtime, authenticate, graceMs, onClosed } = options;
+  const { socket, hub, runtime, authenticate, graceMs, onTrouble, onClosed } = options;
   const outbox = createOutbox();
+  /** Commands that came while their sender was being signed in. */
+  const early: { message: Command; bytes: number }[] = [];
   let commands: Commands | null = null;
   let isGreeted = false;
   let isHearing = true;
@@ -125,10 +131,11 @@ export const createConnection = (options: ConnectionOptions): Connection => {
           `unable to talk; this server speaks protocol ${PROTOCOL_VERSION}, not ${protocol}`,
         ),
       );
-    const principal = await authenticate({ ...options.request, token });
+    const answer = await authenticate({ ...options.request, token });
     if (isClosed) return;
-    if (isRefusal(principal)) return close(principal, ERRORS.unauthorized.close);
-    if (!isPrincipalId(principal.id)) throw new RangeError(`${JSON.stringify(principal.id)} is no id`);
+    if (isRefusal(answer)) return close(answer, ERRORS.unauthorized.close);
+    if (!isPrincipalId(answer.id)) throw new RangeError(`${JSON.stringify(answer.id)} is no principal's id`);
+    const principal = answer as SignedIn;
     cancelTimer();
     watchSilence();
     commands = createCommands({
@@ -151,6 +158,7 @@ export const createConnection = (options: ConnectionOptions): Connection => {
       overload: close,
     });
     send({ type: "welcome", protocol: PROTOCOL_VERSION, principal: principal.id, graceMs });
+    for (const { message, bytes } of early.splice(0)) commands.handle(message, bytes);
   };
 
   const receive = (message: ClientMessage, bytes: number): void => {
@@ -158,14 +166,18 @@ export const createConnection = (options: ConnectionOptions): Connection => {
     if (message.type === "hello") {
       if (isGreeted) return close(refusal("invalid", "unable to go on; hello came twice"));
       isGreeted = true;
-      greet(message).catch((cause: unknown) =>
-        close(refusal("internal", `unable to sign in; ${String(cause)}`)),
-      );
+      greet(message).catch((cause: unknown) => {
+        // What went wrong is for the server's owner; a stranger learns nothing of it.
+        onTrouble(new Error("unable to sign somebody in", { cause }));
+        close(refusal("internal", "unable to sign in; the server failed, try again"));
+      });
       return;
     }
-    if (commands === null)
-      return close(refusal("invalid", "unable to go on; hello comes first and is answered"));
-    commands.handle(message, bytes);
+    if (!isGreeted) return close(refusal("invalid", "unable to go on; hello comes first"));
+    if (commands !== null) return commands.handle(message, bytes);
+    early.push({ message, bytes });
+    if (early.length > MAX_EARLY)
+      close(refusal("overloaded", "unable to go on; too much came before the welcome"));
   };
 
   return {

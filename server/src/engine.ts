@@ -20,10 +20,13 @@ export type Engine = {
 
 export type EngineOptions = {
   readonly store: LogStore;
+  /** Clock, timers and chance: `createRuntime()` gives the real ones. */
   readonly runtime: Runtime;
   readonly authenticate: Authenticate;
   /** How long a writer may be away before what it left open is ended (S7). */
   readonly graceMs: number;
+  /** Hears what went wrong on this side: an `authenticate` that threw, say. */
+  readonly onTrouble?: (error: Error) => void;
 };
 
 const SERVICE_RESTART = 1012;
@@ -36,6 +39,7 @@ export const createEngine = async ({
   runtime,
   authenticate,
   graceMs,
+  onTrouble = () => {},
 }: EngineOptions): Promise<Engine> => {
   const hub = createHub({ store, runtime, graceMs });
   const connections = new Set<Connection>();
@@ -73,6 +77,7 @@ export const createEngine = async ({
         runtime,
         authenticate,
         graceMs,
+        onTrouble,
         onClosed: () => void connections.delete(connection),
       });
       connections.add(connection);

@@ -30,7 +30,7 @@ export type ServerOptions = {
   readonly authenticate?: Authenticate;
   /** An http server of one's own to attach to; to listen is then its owner's business. */
   readonly http?: HttpServer;
-  /** The path of the sockets: `/` by default, `/espalier` on a server of one's own. */
+  /** The path of the sockets; `/espalier` by default. */
   readonly path?: string;
   /** How long a writer may be away before what it left open is ended; 30,000 ms by default (S7). */
   readonly graceMs?: number;
@@ -39,7 +39,9 @@ export type ServerOptions = {
 };
 
 export type EspalierServer = {
+  /** In open development mode: there was no `authenticate`. */
   readonly isOpen: boolean;
+  /** Where on the http server the sockets are. */
   readonly path: string;
   /** Listens, and resolves with where. @throws EspalierError where the port is taken, say. */
   listen(port: number, host?: string): Promise<{ host: string; port: number; url: string }>;
@@ -51,9 +53,12 @@ export type EspalierServer = {
 };
 
 const DEFAULT_GRACE_MS = 30_000;
+const DEFAULT_PATH = "/espalier";
 const LOOPBACK = "127.0.0.1";
 
 /**
+ * Opens the store, and takes sockets from its own http server or from yours.
+ *
  * @throws EspalierError `locked` where another process has the directory, `damaged` or `newer_version`
  *   where it cannot be opened
  * @example
@@ -61,8 +66,13 @@ const LOOPBACK = "127.0.0.1";
  * console.log((await server.listen(4400)).url);
  */
 export const createServer = async (options: ServerOptions = {}): Promise<EspalierServer> => {
-  const { dir, authenticate, graceMs = DEFAULT_GRACE_MS, onTrouble = () => {} } = options;
-  const path = options.path ?? (options.http === undefined ? "/" : "/espalier");
+  const {
+    dir,
+    authenticate,
+    path = DEFAULT_PATH,
+    graceMs = DEFAULT_GRACE_MS,
+    onTrouble = () => {},
+  } = options;
   const isOpen = authenticate === undefined;
   const runtime = createRuntime();
   const store = await openStore(dir, runtime, onTrouble);
@@ -71,6 +81,7 @@ export const createServer = async (options: ServerOptions = {}): Promise<Espalie
     runtime,
     graceMs,
     authenticate: authenticate ?? authenticateAnyone,
+    onTrouble,
   }).catch(async (cause: unknown) => {
     await store.close();
     throw cause;

@@ -19,7 +19,7 @@ test("[D8] without --dir it keeps sessions in memory, and says so", async () => 
   await server.said(/Ctrl-C stops it/);
   expect(server.stdout).toMatch(/kept in memory/);
   expect(server.stdout).toMatch(/Open development mode: .+ this machine/);
-  expect(url).toMatch(/^ws:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  expect(url).toMatch(/^ws:\/\/127\.0\.0\.1:[1-9]\d*\/espalier$/);
   await openSession(connectTo(url));
   expect(readdirSync(cwd)).toEqual([]);
 });
@@ -78,7 +78,9 @@ test("a second Ctrl-C does not wait", async () => {
   // A peer that answers nothing would be waited for.
   const peer = createConnection(server.port, "127.0.0.1");
   const key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13";
-  peer.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n\r\n`);
+  peer.write(
+    `GET /espalier HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n\r\n`,
+  );
   await new Promise((resolve) => peer.once("data", resolve));
   server.child.kill("SIGINT");
   await server.said(/stopping/);

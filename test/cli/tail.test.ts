@@ -53,7 +53,7 @@ describe("for a person", () => {
     expect(three.stdout).toMatch(/^… older entries are not shown\n/);
   });
 
-  test("a stream that others interrupt is heard to its end, each under a heading of its own", async () => {
+  test("two answers that stream at once are told one after the other, each whole", async () => {
     const { dir, view, prompt, stream } = await begin();
     const tail = start(["tail", "plans", "--dir", dir]);
     await tail.said(/Tell me/);
@@ -62,13 +62,12 @@ describe("for a person", () => {
     await tail.said(/one /);
     const edit = view.edit(prompt.id as EntryId, "Or rather");
     await edit.settled;
-    await tail.said(/Or rather/);
     const second = stream(edit.id);
     second.append("two ");
-    await tail.said(/two /);
     first.append("more");
     await tail.said(/more/);
     await first.end();
+    await tail.said(/two /);
     second.append("and done");
     await tail.said(/done/);
     await second.end();
@@ -76,11 +75,9 @@ describe("for a person", () => {
     expect(shown(tail)).toBe(
       [
         "<user>\nTell me\n",
-        "<assistant>\none \n",
+        "<assistant>\none more\n",
         "── another line of the tree\n<user>\nOr rather\n",
-        "<assistant>\ntwo \n",
-        "<assistant · goes on>\nmore\n",
-        "<assistant · goes on>\nand done\n",
+        "<assistant>\ntwo and done\n",
       ].join("\n"),
     );
   });

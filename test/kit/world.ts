@@ -45,6 +45,7 @@ export type WorldOptions = {
   readonly store?: LogStore;
   readonly authenticate?: Authenticate;
   readonly graceMs?: number;
+  readonly onTrouble?: (error: Error) => void;
 };
 
 /** Whole turns of the real event loop: promises of any depth are done after each. */
@@ -53,7 +54,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const openAuthenticate: Authenticate = ({ token }) => ({ id: (token ?? "nobody") as PrincipalId });
 
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
-  const { seed = 1, authenticate = openAuthenticate, graceMs = 30_000 } = options;
+  const { seed = 1, authenticate = openAuthenticate, graceMs = 30_000, onTrouble = () => {} } = options;
   const clock = createClock();
   const serverRuntime = clock.runtime(seed * 1000);
   const store = options.store ?? createMemoryStore({ newEpoch: () => serverRuntime.newId() as Epoch });
@@ -73,7 +74,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const startServer = async (): Promise<void> => {
     const { runtime, kill } = mortal(serverRuntime);
     killServer = kill;
-    engine = await createEngine({ store, runtime, authenticate, graceMs });
+    engine = await createEngine({ store, runtime, authenticate, graceMs, onTrouble });
   };
 
   const deliver = (): boolean => {

@@ -39,9 +39,40 @@ describe("[J4] hello", () => {
     ]);
   });
 
+  test("what is sent right behind it is answered once its sender is signed in", async () => {
+    const client = await saying(
+      HELLO,
+      { ...joinMessage(), n: 1, create: true },
+      { type: "list", n: 2, limit: 1 },
+    );
+    const types = client.received.map((message) => ("type" in message ? message.type : "records"));
+    expect(types[0]).toBe("welcome");
+    expect(types.slice(1).sort()).toEqual(["joined", "listed"]);
+  });
+
+  test("what goes wrong in `authenticate` is told to the server's owner, and nobody else", async () => {
+    const heard: Error[] = [];
+    const world = await createWorld({
+      authenticate: () => {
+        throw new Error("the database is at 10.1.2.3");
+      },
+      onTrouble: (error) => heard.push(error),
+    });
+    const client = await dial(world, "ann");
+    client.sendText(JSON.stringify(HELLO));
+    await world.settle();
+    expect(client.all("refused").at(-1)?.error.message).not.toContain("10.1.2.3");
+    expect(heard.map(({ cause }) => String(cause))).toEqual(["Error: the database is at 10.1.2.3"]);
+  });
+
   test.each<[string, (object | string)[], number, string]>([
     ["a command before it", [joinMessage()], 1007, "invalid"],
-    ["a command before its answer", [HELLO, { ...joinMessage(), n: 1 }], 1007, "invalid"],
+    [
+      "too much before its answer",
+      [HELLO, ...Array.from({ length: 65 }, (_, n) => ({ ...joinMessage(), n }))],
+      1013,
+      "overloaded",
+    ],
     ["twice in one turn", [HELLO, HELLO], 1007, "invalid"],
     ["another protocol", [{ ...HELLO, protocol: 99 }], 4400, "protocol"],
     ["another protocol, with fields of its own", [{ ...HELLO, protocol: 2, extra: {} }], 4400, "protocol"],

@@ -159,7 +159,7 @@ describe("who gets in", () => {
       code: "forbidden",
       message: expect.stringContaining("loopback only"),
     });
-    expect((await server.listen(0)).url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
+    expect((await server.listen(0)).url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/espalier$/);
   });
 });
 

@@ -65,6 +65,7 @@ const createProgram = (terminal: Terminal): Command => {
     .option("--dir <directory>", "keep the sessions as files there; without it, in memory")
     .option("--port <number>", "the port to listen on; 0 for any that is free", toPort, 4400)
     .option("--host <address>", "the loopback address to listen on (default: 127.0.0.1)")
+    .option("--json", "print where it listens as JSON")
     .addHelpText("after", example("espalier serve --dir ./data --port 4400"))
     .action(async (options) => (await import("./serve.js")).runServe(options, terminal));
 
@@ -76,7 +77,10 @@ const createProgram = (terminal: Terminal): Command => {
   readingCommand(program, "tree <session>")
     .description("draw a session: every branch, the newest line marked")
     .option("--full", "show whole ids, however long")
-    .addHelpText("after", example("espalier tree plans", "espalier tree plans --url ws://127.0.0.1:4400"))
+    .addHelpText(
+      "after",
+      example("espalier tree plans", "espalier tree plans --url ws://127.0.0.1:4400/espalier"),
+    )
     .action(async (session, options) => (await import("./tree.js")).runTree(session, options, terminal));
 
   readingCommand(program, "tail <session>")
@@ -113,7 +117,7 @@ const readingCommand = (program: Command, name: string): Command =>
     .command(name)
     .addOption(dirOption("the directory of the sessions; its server is found by itself"))
     .addOption(
-      new Option("--url <url>", "a server to ask instead, such as ws://127.0.0.1:4400").conflicts("dir"),
+      new Option("--url <url>", "a server to ask instead, such as ws://127.0.0.1:4400/espalier").conflicts("dir"),
     )
     .addOption(new Option("--token <token>", "what the server asks for").env("ESPALIER_TOKEN"))
     .option("--json", "print JSON");

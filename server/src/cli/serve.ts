@@ -6,7 +6,12 @@ import { say } from "./output.js";
 import { createStyle } from "./style.js";
 import type { Terminal } from "./terminal.js";
 
-export type ServeOptions = { readonly dir?: string; readonly port: number; readonly host?: string };
+export type ServeOptions = {
+  readonly dir?: string;
+  readonly port: number;
+  readonly host?: string;
+  readonly json?: boolean;
+};
 
 export const runServe = async (options: ServeOptions, terminal: Terminal): Promise<void> => {
   const { dir, port, host } = options;
@@ -18,7 +23,8 @@ export const runServe = async (options: ServeOptions, terminal: Terminal): Promi
   });
   try {
     const { url } = await server.listen(port, host).catch(readable(port));
-    out.write(greeting(url, dir, createStyle(out).bold));
+    if (options.json === true) out.write(`${JSON.stringify({ url, dir: dir ?? null, pid: process.pid })}\n`);
+    else out.write(greeting(url, dir, createStyle(out).bold));
     await stopped;
     say(err, "stopping …");
   } finally {

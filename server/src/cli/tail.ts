@@ -4,6 +4,7 @@ import { readAddress } from "../store/file/address.js";
 import { createNodeDisk } from "../store/file/disk.js";
 import { CommandError, errorOf } from "./failure.js";
 import { follow } from "./follow.js";
+import { oneAtATime } from "./one-at-a-time.js";
 import { say } from "./output.js";
 import { reach } from "./reach.js";
 import { requireDirectory, type SourceOptions } from "./source.js";
@@ -27,7 +28,7 @@ export const runTail = async (id: string, options: TailOptions, terminal: Termin
       out.onClosed(resolve);
     });
     const failed = untilFailed(client, session, terminal);
-    const undo = follow(session, lines, json ? createTailJson(out) : createTailText(out));
+    const undo = follow(session, lines, json ? createTailJson(out) : oneAtATime(createTailText(out)));
     await Promise.race([stopped, failed]);
     undo();
   } finally {
