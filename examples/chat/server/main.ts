@@ -6,7 +6,7 @@
 import { createServer as createHttpServer, type Server } from "node:http";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createServer } from "@espalier/server";
+import { createServer, EspalierError } from "@espalier/server";
 import sirv from "sirv";
 import { startAgent } from "./agent-process.js";
 
@@ -49,7 +49,13 @@ const http = createHttpServer((request, response) =>
 );
 const dir = resolve(process.env.DATA || "data");
 const port = await listen(http, portOf(process.env.PORT));
-const server = await createServer({ http, dir }).catch((cause) => fail(reasonOf(cause)));
+const server = await createServer({ http, dir }).catch((cause) =>
+  fail(
+    cause instanceof EspalierError && cause.code === "locked"
+      ? `${dir} is in use: ${reasonOf(cause)}. Set DATA to another directory.`
+      : reasonOf(cause),
+  ),
+);
 const agent = startAgent(`ws://${LOOPBACK}:${port}${server.path}`);
 
 console.log(`Chat is at http://localhost:${port}`);

@@ -59,7 +59,7 @@ const Message = ({ shown, entry, isLast }: { shown: ViewEntry; entry: MessageEnt
 };
 
 const State = ({ shown: { state, entry } }: { shown: ViewEntry }) => {
-  if (state === "pending") return <span className="state">Sending …</span>;
+  if (state === "pending") return <span className="state">Pending …</span>;
   if (state === "failed") return <span className="state failed">Not sent</span>;
   if (entry.status === "aborted") return <span className="state">Stopped before its end</span>;
   if (entry.status === "failed") return <span className="state failed">Failed</span>;
