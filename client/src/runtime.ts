@@ -19,6 +19,7 @@ const createDefer = (): ((callback: () => void) => void) => {
 
 export const createRuntime = (): Runtime => ({
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   random: () => Math.random(),
   newId: () => newId(),
   setTimer: (delayMs, callback) => {

@@ -70,7 +70,7 @@ export const createConnection = (options: ConnectionOptions): Connection => {
   let isHearing = true;
   let isClosed = false;
   let inFlight = 0;
-  let heardAt = runtime.now();
+  let heardAt = runtime.elapsed();
   let cancelTimer = runtime.setTimer(HELLO_MS, () =>
     close(refusal("timeout", "unable to go on; no hello came")),
   );
@@ -111,9 +111,9 @@ export const createConnection = (options: ConnectionOptions): Connection => {
   };
 
   const watchSilence = (): void => {
-    const silentMs = runtime.now() - heardAt;
+    const silentMs = runtime.elapsed() - heardAt;
     cancelTimer = runtime.setTimer(Math.min(PING_MS, SILENCE_MS - silentMs), () => {
-      if (runtime.now() - heardAt >= SILENCE_MS) {
+      if (runtime.elapsed() - heardAt >= SILENCE_MS) {
         socket.terminate();
         finish();
         return;
@@ -183,14 +183,14 @@ export const createConnection = (options: ConnectionOptions): Connection => {
   return {
     message: (text) => {
       if (isClosed || !isHearing) return;
-      heardAt = runtime.now();
+      heardAt = runtime.elapsed();
       const decoded = decode(text);
       if (decoded.type === "ok") return receive(decoded.message, text.length);
       if (decoded.answer === undefined || commands === null) return close(decoded.error);
       send({ type: "refused", ...decoded.answer, error: decoded.error });
     },
     heard: () => {
-      heardAt = runtime.now();
+      heardAt = runtime.elapsed();
     },
     closed: finish,
     stopHearing: () => {

@@ -6,6 +6,7 @@ const newId = customAlphabet(ID_ALPHABET, ID_LENGTH);
 
 export const createRuntime = (): Runtime => ({
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   random: () => Math.random(),
   newId: () => newId(),
   setTimer: (delayMs, callback) => {

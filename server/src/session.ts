@@ -94,15 +94,15 @@ export const createSession = (options: SessionOptions): Session => {
 
   /** What is open lives by its holder's lease, also where that holder is not here (any more) (S7). */
   const awaitHolders = (): void => {
-    const now = runtime.now();
+    const now = runtime.elapsed();
     for (const { entry } of state.open()) leases.await(holderOfEntry(state, entry), now);
     for (const run of state.runs.open()) if (needsHolder(run)) leases.await(holderOfRun(run), now);
   };
 
   const awaitHolder = (record: LogRecord): void => {
     if (record.kind === "entry" && record.status === "streaming")
-      leases.await(holderOfEntry(state, record), runtime.now());
-    if (record.kind === "run" && needsHolder(record)) leases.await(holderOfRun(record), runtime.now());
+      leases.await(holderOfEntry(state, record), runtime.elapsed());
+    if (record.kind === "run" && needsHolder(record)) leases.await(holderOfRun(record), runtime.elapsed());
   };
 
   const fail = (error: ErrorBody): void => {
@@ -225,14 +225,14 @@ export const createSession = (options: SessionOptions): Session => {
     leases.connect(holder);
     return () => {
       if (!subscribers.delete(subscriber)) return;
-      leases.disconnect(holder, runtime.now());
+      leases.disconnect(holder, runtime.elapsed());
       settle();
     };
   };
 
   const pump = async (): Promise<void> => {
     while (ended === null) {
-      const expired = leases.takeExpired(runtime.now());
+      const expired = leases.takeExpired(runtime.elapsed());
       const turns = mergeSubmitted(submitted.splice(0));
       if (turns.length > 0 || expired.length > 0)
         await commitTurn(turns, expired).catch((cause: unknown) => giveUp(broken(cause), turns));
@@ -262,7 +262,8 @@ export const createSession = (options: SessionOptions): Session => {
     if (isBusy || ended !== null) return;
     cancelTimer?.();
     const deadline = leases.nextDeadline;
-    cancelTimer = deadline === null ? null : runtime.setTimer(Math.max(0, deadline - runtime.now()), wake);
+    cancelTimer =
+      deadline === null ? null : runtime.setTimer(Math.max(0, deadline - runtime.elapsed()), wake);
     if (subscribers.size === 0 && leases.isIdle) onIdle();
   };
 

@@ -3,8 +3,10 @@
 export type Cancel = () => void;
 
 export type Runtime = {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, for people and records. It may be set, and jump. */
   now(): number;
+  /** Milliseconds since some moment; it only rises. Whatever is waited for is measured by it. */
+  elapsed(): number;
   /** At least 0 and below 1. */
   random(): number;
   /** A fresh id of letters and digits. */

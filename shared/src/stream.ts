@@ -102,13 +102,20 @@ const isAppend = (record: { readonly kind: string }): record is Append => record
 /** Why deltas cannot be folded into these parts, or null where they can. */
 export const deltasFault = (parts: readonly Part[], deltas: readonly Delta[]): string | null => {
   let held = parts;
+  /** Copied once, however many deltas change it: one message may bring thousands. */
+  let copy: Part[] | null = null;
+  const change = (index: number, part: Part): void => {
+    copy ??= parts.slice();
+    copy[index] = part;
+    held = copy;
+  };
   for (const delta of deltas) {
     if ("text" in delta && delta.part === undefined && held.length === 0) {
-      held = [{ type: "text", text: delta.text }];
+      change(0, { type: "text", text: delta.text });
       continue;
     }
     if ("push" in delta) {
-      held = [...held, delta.push];
+      change(held.length, delta.push);
       continue;
     }
     const index = delta.part ?? held.length - 1;
@@ -120,7 +127,7 @@ export const deltasFault = (parts: readonly Part[], deltas: readonly Delta[]): s
       const changed = { ...part, ...delta.set } as Part;
       if (changed.type !== part.type) return `part ${index} cannot change its type`;
       if (isKnownPart(part) && !isPart(changed)) return `part ${index} would be no ${part.type} part`;
-      held = held.with(index, changed);
+      change(index, changed);
     }
   }
   return null;
@@ -170,9 +177,24 @@ export const foldDeltas = (parts: readonly Part[], deltas: readonly Delta[]): re
 
 /** The fields of a message entry that this version knows; one with others takes the slower path (L5). */
 const KNOWN_FIELDS = new Set([
-  "kind", "id", "parentId", "seq", "rev", "time", "author", "writer", "status", "size", "runId", "usage", "meta",
-  "type", "role", "parts", "audience",
-]); // biome-ignore format: one line a group
+  "kind",
+  "id",
+  "parentId",
+  "seq",
+  "rev",
+  "time",
+  "author",
+  "writer",
+  "status",
+  "size",
+  "runId",
+  "usage",
+  "meta",
+  "type",
+  "role",
+  "parts",
+  "audience",
+]);
 
 const hasUnknownFields = (entry: object): boolean => {
   for (const key in entry) if (!KNOWN_FIELDS.has(key)) return true;

@@ -19,6 +19,7 @@ const idleRuntime = (deferred: (() => void)[]): Runtime => {
   let ids = 0;
   return {
     now: () => 1_750_000_000_000,
+    elapsed: () => 0,
     random: () => 0.5,
     newId: () => {
       ids += 1;

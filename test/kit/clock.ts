@@ -19,6 +19,8 @@ export const seededRandom = (seed: number): Random => {
 
 export type ManualClock = {
   readonly now: number;
+  /** Somebody sets the clock on the wall; what is waited for goes on. */
+  setWall(byMs: number): void;
   /** A runtime on this clock. Each has chance of its own, so that ids never meet. */
   runtime(seed: number): Runtime;
   /** Runs what was deferred; true where there was something. */
@@ -34,6 +36,7 @@ type Timer = { readonly at: number; readonly order: number; readonly callback: (
 
 export const createClock = (start = 1_750_000_000_000): ManualClock => {
   let now = start;
+  let wallOffset = 0;
   let order = 0;
   let deferred: (() => void)[] = [];
   const timers = new Set<Timer>();
@@ -50,13 +53,17 @@ export const createClock = (start = 1_750_000_000_000): ManualClock => {
     get now() {
       return now;
     },
+    setWall: (byMs) => {
+      wallOffset += byMs;
+    },
     get timers() {
       return timers.size;
     },
     runtime: (seed) => {
       const random = seededRandom(seed);
       return {
-        now: () => now,
+        now: () => now + wallOffset,
+        elapsed: () => now - start,
         random,
         newId: () =>
           Array.from(

@@ -219,3 +219,14 @@ test("[S7] each writer's lease is its own", async () => {
   expect(await stateOf(world)).toEqual(GIVEN_UP);
   expect((await world.fold("s")).get("b" as EntryId)?.entry.status).toBe("streaming");
 });
+
+test("[S7] a clock that is set back keeps nothing open, one that is set forward ends nothing", async () => {
+  const { world, client } = await begin();
+  world.clock.setWall(3_600_000);
+  await world.advance(60_000);
+  expect(client.closeCode).toBeNull();
+  world.clock.setWall(-7_200_000);
+  client.close();
+  await world.advance(GRACE_MS + 1000);
+  expect((await world.fold("s")).get("a" as EntryId)?.entry.status).toBe("aborted");
+});

@@ -273,3 +273,28 @@ describe("[S1] a message is final with its status", () => {
     expect(entry).toMatchObject({ status: "aborted", usage: { input: 1, output: 9 } });
   });
 });
+
+test("[T6] an append of thousands of deltas copies the parts of its entry once", () => {
+  const parts = Array.from(
+    { length: 10_000 },
+    (_, index): Part => ({ type: "data", name: `p${index}`, data: null }),
+  );
+  const deltas = Array.from(
+    { length: 20_000 },
+    (_, index): Delta =>
+      index % 2 === 0
+        ? { set: { data: index }, part: index % 10_000 }
+        : { push: { type: "data", name: "n", data: 1 } },
+  );
+  let copies = 0;
+  const counted = new Proxy(parts, {
+    get: (target, key, receiver) => {
+      if (key === "slice" || key === Symbol.iterator || key === "with") copies += 1;
+      return Reflect.get(target, key, receiver);
+    },
+  });
+  expect(deltasFault(counted, deltas)).toBeNull();
+  expect(copies).toBe(1);
+  expect(foldDeltas(counted, deltas)).toHaveLength(20_000);
+  expect(copies).toBe(2);
+});

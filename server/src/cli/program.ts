@@ -117,7 +117,9 @@ const readingCommand = (program: Command, name: string): Command =>
     .command(name)
     .addOption(dirOption("the directory of the sessions; its server is found by itself"))
     .addOption(
-      new Option("--url <url>", "a server to ask instead, such as ws://127.0.0.1:4400/espalier").conflicts("dir"),
+      new Option("--url <url>", "a server to ask instead, such as ws://127.0.0.1:4400/espalier").conflicts(
+        "dir",
+      ),
     )
     .addOption(new Option("--token <token>", "what the server asks for").env("ESPALIER_TOKEN"))
     .option("--json", "print JSON");

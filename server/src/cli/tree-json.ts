@@ -1,4 +1,4 @@
-/** A tree as JSON: the entries as they are, beside what is derived from them. An entry a line. */
+/** A tree as JSON: the entries as they are, in order of seq, beside what is derived from them. */
 import type { EntryId, Tree } from "@espalier/shared";
 import { escapeJson } from "./escape.js";
 import { newestLine } from "./layout.js";
@@ -7,13 +7,15 @@ export function* treeToJson(tree: Tree, id: string, title: string | null): Gener
   const branchPoints: { parent: EntryId | null; children: EntryId[] }[] = [];
   const idsOf = (nodes: Tree["roots"]): EntryId[] => nodes.map(({ entry }) => entry.id);
   if (tree.roots.length > 1) branchPoints.push({ parent: null, children: idsOf(tree.roots) });
-  for (const { entry, children } of tree.nodes())
+  // However they were read, from a file or line by line from a server, they come out the same.
+  const nodes = [...tree.nodes()].sort((a, b) => a.entry.seq - b.entry.seq);
+  for (const { entry, children } of nodes)
     if (children.length > 1) branchPoints.push({ parent: entry.id, children: idsOf(children) });
   const fields = { id, title, count: tree.size, roots: idsOf(tree.roots), branchPoints };
   const head = JSON.stringify({ ...fields, newestLine: idsOf(newestLine(tree)) });
   yield escapeJson(`${head.slice(0, -1)},"entries":[`);
   let left = tree.size;
-  for (const { entry } of tree.nodes()) {
+  for (const { entry } of nodes) {
     left -= 1;
     yield escapeJson(JSON.stringify(entry)) + (left > 0 ? "," : "");
   }
