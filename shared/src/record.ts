@@ -244,6 +244,8 @@ export const runSchema = z.object({
   status: runStatusSchema,
   inputId: entryIdSchema.nullable(),
   place: placeSchema,
+  /** Who asked for it. */
+  author: principalIdSchema.exactOptional(),
   options: jsonMapSchema.exactOptional(),
   agent: principalIdSchema.exactOptional(),
   writer: writerIdSchema.exactOptional(),

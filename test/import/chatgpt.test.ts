@@ -27,7 +27,7 @@ describe("what is imported", () => {
       format: "chatgpt",
       files: ["export.json"],
       sessions: [],
-      reports: [],
+      reports: ["no conversation in it"],
     });
   });
 
@@ -100,6 +100,17 @@ describe("what is imported", () => {
     const result = await importText(bytes);
     expect(result.reports).toEqual(["export.json: bytes that are not UTF-8; replaced by U+FFFD"]);
     expect(shapeOf(soleSession(result)).visibleText).toEqual(["user: x\uFFFDy"]);
+  });
+});
+
+describe("times", () => {
+  test.each(["yesterday", true, -5, 1e300])("one that cannot be read (%j) is reported", async (time) => {
+    const nodes = [node("a", null), node("b", "a", { message: { create_time: time } })];
+    const session = soleSession(await importJson([conversation(nodes)]));
+    expect(session.summary.reports).toEqual([
+      `message b: unreadable time ${JSON.stringify(time)}; passed over`,
+    ]);
+    expect(entriesOf(session).map((entry) => entry.time)).toEqual([1_700_000_000_000, 1_700_000_000_000]);
   });
 });
 

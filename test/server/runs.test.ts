@@ -151,3 +151,15 @@ test("[R1] a run that is asked for alone answers the entry that it writes below,
   expect(await inputOf("r5", { under: "a" }, { inputId: "p" })).toBe("p");
   expect(await inputOf("r6", { regenerate: "a" })).toBe("p");
 });
+
+test("[L4] a run's id holds one request: another place, input, options or author under it is refused", async () => {
+  const { world, client, ch } = await begin();
+  const request = { id: "r9", place: { after: "p" }, inputId: "p", options: { model: "m" } };
+  const first = await client.ask(publishWithRun(ch, request));
+  expect(await client.ask(publishWithRun(ch, request))).toEqual({ ...first, n: expect.any(Number) });
+  const conflict = { error: { code: "conflict" } };
+  expect(await client.ask(publishWithRun(ch, { ...request, place: { under: "p" } }))).toMatchObject(conflict);
+  expect(await client.ask(publishWithRun(ch, { ...request, options: {} }))).toMatchObject(conflict);
+  const bob = await joinedAs(world, "bob");
+  expect(await bob.client.ask(publishWithRun(bob.ch, request))).toMatchObject(conflict);
+});

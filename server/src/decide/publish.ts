@@ -159,7 +159,7 @@ const referenceFault = (placing: Placing, draft: Draft, parentId: EntryId | null
 type RunRequested = { run: Run; isNew: boolean };
 
 const requestRun = (
-  { state, now }: Context,
+  { state, actor, now }: Context,
   placing: Placing,
   request: RunRequest,
   published: EntryId | null,
@@ -167,7 +167,7 @@ const requestRun = (
 ): RunRequested | Decision => {
   const earlier = state.runs.get(request.id);
   if (earlier !== undefined) {
-    return jsonEqual(earlier.options, request.options)
+    return isSameRequest(earlier, request, actor)
       ? { run: earlier, isNew: false }
       : refused("conflict", `unable to request run ${request.id}; the id already holds another run`);
   }
@@ -197,10 +197,18 @@ const requestRun = (
     status: "requested",
     inputId,
     place: resolved.place,
+    author: actor.principal.id,
     ...(request.options === undefined ? {} : { options: request.options }),
   };
   return { run, isNew: true };
 };
+
+/** What `regenerate` was resolved to may be another today: it is the same request all the same (L4). */
+const isSameRequest = (run: Run, { place, inputId, options }: RunRequest, actor: Actor): boolean =>
+  run.author === actor.principal.id &&
+  jsonEqual(run.options, options) &&
+  ("regenerate" in place || jsonEqual(run.place, place)) &&
+  (inputId === undefined || inputId === null || inputId === run.inputId);
 
 /** Without another word, a run answers the entry that it writes below. */
 const answeredBy = (placing: Placing, place: Place): EntryId | null => {

@@ -6,7 +6,7 @@
 import type { Json, SessionId } from "@espalier/shared";
 import { type ChatGptNode, readNode } from "./chatgpt-message.js";
 import { answerCalls } from "./chatgpt-tools.js";
-import { type Fields, fieldsOf, msOf, restOf, textOf } from "./fields.js";
+import { type Fields, fieldsOf, readTime, restOf, textOf } from "./fields.js";
 import type { ForeignEntry, ImportedSession, Report } from "./foreign.js";
 import { type Forest, growForest } from "./forest.js";
 import { type Importer, type SessionHead, toSession } from "./records.js";
@@ -28,7 +28,7 @@ export const readConversation = (
   const nodes = withOwnParents(Object.entries(mapping).map(([key, value]) => readNode(key, value, report)));
   if (nodes.every(({ content }) => content === null)) return "no messages; skipped";
 
-  const createdAt = msOf(conversation.create_time) ?? earliestOf(nodes) ?? now();
+  const createdAt = readTime(conversation.create_time, "conversation", report) ?? earliestOf(nodes) ?? now();
   const entries = repair(ranked(nodes, report), "conversation", report);
   const forest = growForest(entries, { order: "time", createdAt });
   answerCalls(forest, linksOf(nodes));
@@ -38,7 +38,7 @@ export const readConversation = (
     sourceId: sourceIdOf(conversation),
     title: textOf(conversation.title),
     createdAt,
-    changedAt: msOf(conversation.update_time),
+    changedAt: readTime(conversation.update_time, "conversation", report),
     source: sourceOf(conversation),
     activeLeaf: activeLeafOf(conversation.current_node, forest, entries, report),
   };

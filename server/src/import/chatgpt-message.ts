@@ -4,7 +4,7 @@
  */
 import type { Json, Part, Role } from "@espalier/shared";
 import { type ChatGptContent, readContent } from "./chatgpt-content.js";
-import { type Fields, fieldsOf, isEmpty, isFields, listOf, msOf, restOf, textOf } from "./fields.js";
+import { type Fields, fieldsOf, isEmpty, isFields, listOf, readTime, restOf, textOf } from "./fields.js";
 import type { ForeignContent, ForeignEntry, Report } from "./foreign.js";
 
 /** What a node calls, or whom it answers; the two are matched along the lines of the tree. */
@@ -24,7 +24,7 @@ export const readNode = (id: string, value: unknown, report: Report): ChatGptNod
     parentId: node.parent == null ? null : String(node.parent),
     where,
     body: value,
-    time: msOf(fieldsOf(message).create_time),
+    time: readTime(fieldsOf(message).create_time, where, report),
     children: Array.isArray(node.children) ? node.children.map(String) : null,
   };
   if (!isFields(value) && value !== null)

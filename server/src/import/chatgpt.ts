@@ -98,6 +98,7 @@ const createCollector = (options: ImportOptions, reports: string[]) => {
         if (line !== null) reports.push(`${prefix}conversation ${count} (${titleOf(item)}): ${line}`);
       }
       isExport = found > 0 || count === 0;
+      if (count === 0) reports.push(`${prefix}no conversation in it`);
     },
   };
 };

@@ -27,6 +27,18 @@ export const isEmpty = (value: Json | undefined): boolean => {
 /** A source's time in ms. Sources give seconds or milliseconds; no conversation is older than 1973. */
 export const msOf = (value: unknown): number | null => {
   const given = typeof value === "string" ? Date.parse(value) / 1000 : value;
-  if (typeof given !== "number" || !Number.isFinite(given) || given <= 0) return null;
-  return Math.round(given < 100_000_000_000 ? given * 1000 : given);
+  if (typeof given !== "number" || !(given > 0)) return null;
+  const ms = Math.round(given < 100_000_000_000 ? given * 1000 : given);
+  return ms <= MAX_DATE_MS ? ms : null;
+};
+
+/** No date lies beyond this. */
+const MAX_DATE_MS = 8.64e15;
+
+/** The same, for one that stands in a file: one that cannot be read is reported. */
+export const readTime = (value: unknown, where: string, report: (line: string) => void): number | null => {
+  const ms = msOf(value);
+  const isAbsent = value === undefined || value === null || value === 0 || value === "";
+  if (ms === null && !isAbsent) report(`${where}: unreadable time ${JSON.stringify(value)}; passed over`);
+  return ms;
 };

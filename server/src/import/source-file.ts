@@ -38,12 +38,18 @@ const readOrAbsent: (name: string, read: ReadFile) => ReturnType<ReadFile> = asy
   }
 };
 
+/** A text holds half a gigabyte at most. */
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ERR_STRING_TOO_LONG";
+
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const decode = (bytes: Uint8Array, name: string, report: Report): string => {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
+  } catch (error) {
+    if (isTooLarge(error))
+      throw unableToImport(name, "it is too large to be read at once; import its parts", error);
     report(`${name}: bytes that are not UTF-8; replaced by U+FFFD`);
     return new TextDecoder("utf-8").decode(bytes);
   }
