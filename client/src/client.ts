@@ -12,70 +12,20 @@ import {
   EspalierError,
   isSessionId,
   type PrincipalId,
-  type Runtime,
   type ServerMessage,
   type SessionId,
   type SessionSummary,
   type WriterId,
 } from "@espalier/shared";
+import type { Client, ClientSnapshot, ClientStatus, ConnectOptions, SessionOptions } from "./client-types.js";
 import { createLink, isConnected } from "./link.js";
 import type { LinkState } from "./link-state.js";
-import type { QueueStorage } from "./outgoing.js";
+import { createListeners } from "./listeners.js";
 import { createRequests } from "./requests.js";
 import { createRuntime } from "./runtime.js";
 import { createSession, type SessionControl } from "./session.js";
 import type { Session } from "./session-types.js";
 import type { WebSocketConstructor } from "./socket.js";
-import type { ViewOptions } from "./view-types.js";
-
-export type ConnectOptions = {
-  /** `ws:` or `wss:`. */
-  readonly url: string;
-  /** Asked for at each connect, so it may expire meanwhile (J4). */
-  readonly token?: string | (() => string | undefined | Promise<string | undefined>);
-  /** Needed where there is no global one, as in Node 20: `import { WebSocket } from "ws"`. */
-  readonly WebSocket?: unknown;
-  /** Keeps what was not sent over a reload (O3): `sessionStorage`, say. */
-  readonly storage?: QueueStorage;
-  /** For tests: clock, timers and chance. */
-  readonly runtime?: Runtime;
-};
-
-export type ClientStatus = "connecting" | "connected" | "offline" | "refused" | "closed";
-
-/** The same object until something of it changes. */
-export type ClientSnapshot = {
-  readonly status: ClientStatus;
-  readonly error: ErrorBody | null;
-  /** Who the server takes this client for; null before it has said so. */
-  readonly principal: PrincipalId | null;
-};
-
-export type SessionOptions = {
-  /** Begins the session where it does not exist (F7). */
-  readonly create?: boolean;
-  /** For the default view. */
-  readonly view?: ViewOptions;
-};
-
-export type ListPage = { readonly sessions: readonly SessionSummary[]; readonly more: boolean };
-
-export type Client = {
-  readonly writer: WriterId;
-  readonly snapshot: ClientSnapshot;
-  /** Returns its undo. */
-  subscribe(listener: () => void): () => void;
-  /** Joins a session; the same one for the same id until it is closed. */
-  session(id: string, options?: SessionOptions): Session;
-  /** Sessions by their last change, the newest first. */
-  list(page?: { limit?: number; after?: SessionId }): Promise<ListPage | ErrorBody>;
-  /** Tells the newest sessions, and then those that change, also over reconnects. Returns its undo. */
-  watch(listener: (sessions: readonly SessionSummary[]) => void): () => void;
-  /** Connects again after a refusal, with a new token. */
-  retry(): void;
-  newId(): string;
-  close(): void;
-};
 
 const LIST_LIMIT = 100;
 const NOBODY = "unknown" as PrincipalId;
@@ -86,8 +36,8 @@ export const connect = (options: ConnectOptions): Client => {
   const writer = runtime.newId() as WriterId;
   const sessionsById = new Map<SessionId, SessionControl>();
   const sessionsByCh = new Map<number, SessionControl>();
-  const listeners = new Set<() => void>();
-  const watchers = new Set<(sessions: readonly SessionSummary[]) => void>();
+  const listeners = createListeners<null>(runtime);
+  const watchers = createListeners<readonly SessionSummary[]>(runtime);
   let principal: PrincipalId | null = null;
   let snapshot: ClientSnapshot | null = null;
   let isClosed = false;
@@ -95,17 +45,13 @@ export const connect = (options: ConnectOptions): Client => {
 
   const tell = (): void => {
     snapshot = null;
-    for (const listener of [...listeners]) listener();
-  };
-
-  const tellWatchers = (sessions: readonly SessionSummary[]): void => {
-    for (const watcher of [...watchers]) watcher(sessions);
+    listeners.tell(null);
   };
 
   const watchList = async (): Promise<void> => {
     if (watchers.size === 0) return;
     const reply = await requests.ask({ type: "list", limit: LIST_LIMIT, watch: true });
-    if (reply.type === "listed") tellWatchers(reply.sessions);
+    if (reply.type === "listed") watchers.tell(reply.sessions);
   };
 
   /** A channel is its session's for as long as that is joined. */
@@ -133,7 +79,7 @@ export const connect = (options: ConnectOptions): Client => {
         principal = message.principal;
         break;
       case "sessions":
-        tellWatchers(message.sessions);
+        watchers.tell(message.sessions);
         break;
       case "appended":
       case "left":
@@ -174,7 +120,7 @@ export const connect = (options: ConnectOptions): Client => {
       runtime,
       storage: options.storage,
       getPrincipal: () => principal ?? NOBODY,
-      ask: (message) => requests.ask(message),
+      ask: requests.ask,
       send: (message) => link.send(message),
       leave: (ch) => {
         // Where the same session was opened again, the server has put its join in this one's place.
@@ -201,11 +147,7 @@ export const connect = (options: ConnectOptions): Client => {
       snapshot ??= Object.freeze({ ...statusOf(link.state), principal });
       return snapshot;
     },
-    subscribe: (listener) => {
-      const own = (): void => listener();
-      listeners.add(own);
-      return () => void listeners.delete(own);
-    },
+    subscribe: (listener) => listeners.add(() => listener()),
     session: (id, sessionOptions = {}) => {
       if (isClosed) throw new EspalierError("shut", "unable to open a session; the client was closed");
       if (!isSessionId(id))
@@ -221,12 +163,13 @@ export const connect = (options: ConnectOptions): Client => {
       return (reply as { error: ErrorBody }).error;
     },
     watch: (listener) => {
-      const own = (sessions: readonly SessionSummary[]): void => listener(sessions);
-      watchers.add(own);
+      const undo = watchers.add(listener);
       if (wasConnected) void watchList();
-      return () => void watchers.delete(own);
+      return undo;
     },
-    retry: () => link.start(),
+    retry: () => {
+      if (!isClosed) link.start();
+    },
     newId: () => runtime.newId(),
     close: () => {
       if (isClosed) return;
@@ -297,8 +240,16 @@ export type {
 } from "@espalier/shared";
 export { EspalierError, isId, isSessionId } from "@espalier/shared";
 export { type RunHandler, type ServeOptions, serveRuns } from "./agent.js";
-export type { QueueStorage } from "./outgoing.js";
+export type {
+  Client,
+  ClientSnapshot,
+  ClientStatus,
+  ConnectOptions,
+  ListPage,
+  SessionOptions,
+} from "./client-types.js";
 export type { Write } from "./pending.js";
+export type { QueueStorage } from "./queue-storage.js";
 export type {
   HeldRun,
   RunDraft,

@@ -48,12 +48,14 @@ export const createLink = (options: LinkOptions): Link => {
   };
 
   const getToken = async (connection: number): Promise<void> => {
+    let given: string | undefined;
     try {
-      dispatch({ type: "token", connection, token: await options.getToken() });
+      given = await options.getToken();
     } catch (cause) {
       const error = refusal("unauthorized", `unable to get a token; ${String(cause)}`);
-      dispatch({ type: "noToken", connection, error });
+      return dispatch({ type: "noToken", connection, error });
     }
+    dispatch({ type: "token", connection, token: given });
   };
 
   const open = (connection: number): void => {

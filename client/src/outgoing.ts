@@ -14,17 +14,17 @@ import {
   refusal,
   type ServerMessage,
 } from "@espalier/shared";
-import { createPendingQueue, type PendingQueue, type Placer, type Write } from "./pending.js";
+import {
+  createPendingQueue,
+  type PendingQueue,
+  type Placer,
+  type Write,
+  type WriteChange,
+} from "./pending.js";
+import { createQueueKeeper, type QueueStorage } from "./queue-storage.js";
 import { createStreamWriter, type StreamControl, type StreamWriter } from "./stream-writer.js";
 import type { Sync } from "./sync.js";
 import type { Settled } from "./view-types.js";
-
-/** Keeps what was not sent over a reload. `localStorage` and `sessionStorage` are ones. */
-export type QueueStorage = {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-  removeItem(key: string): void;
-};
 
 export type Outgoing = {
   readonly queue: PendingQueue;
@@ -51,7 +51,7 @@ type OutgoingOptions = {
     message: { type: "append"; ch: number } & Parameters<Parameters<typeof createStreamWriter>[0]["send"]>[0],
   ) => boolean;
   /** A write was acknowledged, refused, added or taken away. */
-  readonly onChange: () => void;
+  readonly onChange: (change: WriteChange) => void;
   readonly onStorageFault: (error: ErrorBody) => void;
 };
 
@@ -63,24 +63,22 @@ const MAX_WRITE_LENGTH = MESSAGE_BYTES - 4096;
 export const createOutgoing = (options: OutgoingOptions): Outgoing => {
   const { sync, runtime, storage, storageKey, onChange } = options;
   const placers = new Map<string, Placer>();
+  /** Those that were looked through and found fit to be sent. */
+  const checked = new WeakSet<Write>();
   const settlers = new Map<string, (settled: Settled) => void>();
   const streams = new Map<EntryId, StreamControl>();
 
-  const save = (): void => {
-    if (storage === undefined) return;
-    try {
-      if (queue.size === 0) storage.removeItem(storageKey);
-      else storage.setItem(storageKey, queue.save());
-    } catch (cause) {
-      options.onStorageFault(
-        refusal("unavailable", `unable to keep unsent writes over a reload; ${String(cause)}`),
-      );
-    }
-  };
+  const keeper =
+    storage === undefined ? null : createQueueKeeper(storage, storageKey, options.onStorageFault);
+  const restored = keeper?.load() ?? [];
 
-  const queue = createPendingQueue(storage?.getItem(storageKey) ?? null, () => {
-    save();
-    onChange();
+  const queue = createPendingQueue({
+    restored,
+    onChange: (change) => {
+      if (change.after !== undefined) keeper?.keep(change.after);
+      else keeper?.drop(change.id);
+      onChange(change);
+    },
   });
 
   const settle = (id: string, settled: Settled): void => {
@@ -120,7 +118,8 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
 
   /** What cannot be taken is refused here, at each try; what cannot be sent now waits for the next join. */
   const trySend = (write: Write): void => {
-    const fault = writeFault(write);
+    const fault = checked.has(write) ? null : writeFault(write);
+    checked.add(write);
     if (fault !== null) refuse(write.id, fault);
     else if (sync.status === "live") void sendWrite(write);
   };
@@ -139,13 +138,16 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
       if (write !== undefined) trySend(write);
     },
     discard: (id) => {
-      queue.remove(id);
-      settle(id, { ok: false, error: refusal("shut", `the write ${id} was discarded`) });
+      const items = queue.get(id)?.items ?? [];
+      queue.discard(id);
+      const error = refusal("shut", `the write ${id} was discarded`);
+      settle(id, { ok: false, error });
+      for (const { draft } of items) streams.get(draft.id)?.abandon(error);
     },
     adopt: (view) => {
-      const orphans = queue.all().filter(({ id }) => !placers.has(id));
-      for (const { id } of orphans) placers.set(id, view);
-      view.adopt(orphans);
+      const left = restored.flatMap(({ id }) => queue.get(id) ?? []).filter(({ id }) => !placers.has(id));
+      for (const { id } of left) placers.set(id, view);
+      view.adopt(left);
     },
     stream: (id) => {
       const control = createStreamWriter({
@@ -158,7 +160,7 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
       return control.writer;
     },
     sendAll: () => {
-      for (const write of queue.all()) if (write.state === "pending") void sendWrite(write);
+      for (const write of queue.all()) if (write.state === "pending") trySend(write);
       for (const stream of [...streams.values()]) stream.resume();
     },
     appended: ({ id, size, status }) => streams.get(id)?.acknowledged(size, status),
@@ -176,20 +178,20 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
   };
 };
 
-/** Where a restored write goes while no view shows it. */
+/** Where a write goes that no view shows. */
 const placeWithoutView = (write: Write, index: number): Place => {
   const intent = write.items[index]?.intent;
   const previous = write.items[index - 1];
   if (intent !== undefined && !("at" in intent)) return intent;
-  return { after: previous === undefined ? write.anchorId : previous.draft.id };
+  return { after: previous === undefined ? (write.afterId ?? write.anchorId) : previous.draft.id };
 };
 
 /** What the server would not take at all is refused here, so that it cannot end the connection (L6). */
-const writeFault = ({ id, items }: Write): ErrorBody | null => {
-  const drafts = items.map(({ draft }) => draft);
-  const fault = jsonFault(drafts);
+const writeFault = ({ id, items, run }: Write): ErrorBody | null => {
+  const sent = [items.map(({ draft }) => draft), run ?? null];
+  const fault = jsonFault(sent);
   if (fault !== null) return refusal("invalid", `unable to send ${id}; ${fault}`);
-  const bytes = new TextEncoder().encode(JSON.stringify(drafts)).length;
+  const bytes = new TextEncoder().encode(JSON.stringify(sent)).length;
   return bytes > MAX_WRITE_LENGTH
     ? refusal("too_large", `unable to send ${id}; it takes ${bytes} bytes of at most ${MAX_WRITE_LENGTH}`)
     : null;

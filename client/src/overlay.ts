@@ -14,14 +14,16 @@ export type Overlay = {
   readonly lastId: EntryId | undefined;
   /** One of these stands at a place of its own: what grows below the leaf does not move in above it. */
   readonly isAnchored: boolean;
-  /** Notes `entries` as they are now; true where they are others than at the last time. */
-  note(): boolean;
+  /** An attached write has changed, or come into the tree: `entries` are gathered anew when they are read. */
+  renew(): void;
+  /** An attached write was added to the queue: costs what it brings. */
+  added(write: Write): void;
   has(writeId: string): boolean;
   attach(writeId: string): void;
   detach(writeId: string): void;
-  /** The ids of attached writes up to one, it included. */
-  upTo(writeId: string): string[];
-  set(writeIds: readonly string[]): void;
+  /** Shows a write, with those that it goes after, and no others. */
+  showOnly(write: Write): void;
+  clear(): void;
   /** Where the entry of a write goes when it is sent now; undefined: where its run writes. */
   placeOf(write: Write, index: number, leafId: EntryId | null): Place | undefined;
 };
@@ -33,15 +35,10 @@ type OverlayOptions = {
 };
 
 export const createOverlay = ({ queue, getTree, getAuthor }: OverlayOptions): Overlay => {
-  let attached: string[] = [];
-  let told: readonly ViewEntry[] = NONE;
+  let attached = new Set<string>();
+  /** Null where they must be gathered anew. */
+  let gathered: readonly ViewEntry[] | null = NONE;
   const shownByWrite = new WeakMap<Write, readonly ViewEntry[]>();
-
-  const writes = (): Write[] =>
-    attached.flatMap((id) => {
-      const write = queue.get(id);
-      return write === undefined ? [] : [write];
-    });
 
   const shown = (write: Write): readonly ViewEntry[] => {
     const held = shownByWrite.get(write);
@@ -56,58 +53,82 @@ export const createOverlay = ({ queue, getTree, getAuthor }: OverlayOptions): Ov
     return entries;
   };
 
-  const entriesOf = (of: readonly Write[]): ViewEntry[] => {
+  const gather = (): readonly ViewEntry[] => {
     const tree = getTree();
-    return of.flatMap(shown).filter(({ id }) => tree.get(id) === undefined);
+    const entries: ViewEntry[] = [];
+    for (const id of attached) {
+      const write = queue.get(id);
+      if (write === undefined) continue;
+      for (const entry of shown(write)) if (tree.get(entry.id) === undefined) entries.push(entry);
+    }
+    return entries.length === 0 ? NONE : entries;
   };
 
-  const lastBefore = (write: Write | undefined): EntryId | undefined => {
-    const all = writes();
-    const before = write === undefined ? all : all.slice(0, all.indexOf(write));
-    const live = before.filter(({ state, items }) => state === "pending" && items.length > 0);
-    return live.at(-1)?.items.at(-1)?.draft.id;
+  const getEntries = (): readonly ViewEntry[] => {
+    gathered ??= gather();
+    return gathered;
+  };
+
+  const isOwnPlace = (id: EntryId): boolean =>
+    queue.ofEntry(id)?.items.some(({ intent }) => intent !== undefined && !("at" in intent)) ?? false;
+
+  /** A refused write stands in nobody's way: what went after it goes where it would have gone. */
+  const goesAfter = (write: Write, leafId: EntryId | null): EntryId | null => {
+    let at = write.afterId;
+    while (at !== undefined) {
+      const before = queue.ofEntry(at);
+      if (before === undefined) break;
+      if (before.state === "pending") return at;
+      at = before.afterId;
+    }
+    return attached.has(write.id) ? leafId : (at ?? write.anchorId);
   };
 
   return {
     get entries() {
-      return attached.length === 0 ? NONE : entriesOf(writes());
+      return getEntries();
     },
     get lastId() {
-      return lastBefore(undefined);
+      return getEntries().findLast(({ state }) => state === "pending")?.id;
     },
     get isAnchored() {
-      const tree = getTree();
-      return writes().some(({ items }) =>
-        items.some(
-          ({ draft, intent }) =>
-            intent !== undefined && !("at" in intent) && tree.get(draft.id) === undefined,
-        ),
-      );
+      // What has a place of its own begins a line, so it is the first of them.
+      const [first] = getEntries();
+      return first !== undefined && isOwnPlace(first.id);
     },
-    note: () => {
-      const before = told;
-      told = attached.length === 0 ? NONE : entriesOf(writes());
-      return told.length !== before.length || told.some((entry, index) => entry !== before[index]);
+    renew: () => {
+      gathered = attached.size === 0 ? NONE : null;
     },
-    has: (writeId) => attached.includes(writeId),
+    has: (writeId) => attached.has(writeId),
+    added: (write) => {
+      if (gathered !== null) gathered = [...gathered, ...shown(write)];
+    },
     attach: (writeId) => {
-      attached = [...attached.filter((id) => id !== writeId && queue.get(id) !== undefined), writeId];
+      if (queue.get(writeId) !== undefined) gathered = null;
+      attached.delete(writeId);
+      attached.add(writeId);
     },
-    detach: (writeId) => {
-      attached = attached.filter((id) => id !== writeId);
+    detach: (writeId) => void attached.delete(writeId),
+    showOnly: (write) => {
+      const chain = new Set<string>();
+      let first: Write | undefined = write;
+      while (first !== undefined && !chain.has(first.id)) {
+        chain.add(first.id);
+        first = first.afterId === undefined ? undefined : queue.ofEntry(first.afterId);
+      }
+      attached = new Set([...chain].reverse());
+      gathered = null;
     },
-    upTo: (writeId) => attached.slice(0, attached.indexOf(writeId) + 1),
-    set: (writeIds) => {
-      attached = [...writeIds];
+    clear: () => {
+      attached.clear();
+      gathered = NONE;
     },
     placeOf: (write, index, leafId) => {
       const item = write.items[index];
       if (item?.intent === undefined) return undefined;
       if (!("at" in item.intent)) return item.intent;
       const previous = write.items[index - 1];
-      if (previous !== undefined) return { after: previous.draft.id };
-      if (!attached.includes(write.id)) return { after: write.anchorId };
-      return { after: lastBefore(write) ?? leafId };
+      return { after: previous === undefined ? goesAfter(write, leafId) : previous.draft.id };
     },
   };
 };

@@ -50,6 +50,7 @@ export const createPublisher = ({ runtime, replica, outgoing, sync, load }: Publ
       items,
       run: undefined,
       anchorId: null,
+      afterId: undefined,
       formerLeafId: undefined,
       state: "pending",
       error: null,

@@ -3,6 +3,7 @@
  * log. Records change it only through here; nothing optimistic ever enters it (O1).
  */
 import {
+  type Alternatives,
   type Cursor,
   createRegisters,
   createRuns,
@@ -44,8 +45,8 @@ export type Replica = {
   replace(joined: Joined): void;
   /** `isMissing`: something before one of these was not received, so join again (S4). */
   apply(batch: Pick<RecordsMessage, "records" | "upto">): { changes: ReplicaChange[]; isMissing: boolean };
-  /** Takes older entries, or those of another branch. */
-  add(window: Window): void;
+  /** Takes older entries, or those of another branch. Returns the parents of whose children more is known. */
+  add(window: Window): ReadonlySet<EntryId | null>;
 };
 
 type Given = Pick<Window, "entries" | "alternatives">;
@@ -59,17 +60,23 @@ export const createReplica = (): Replica => {
   /** Streaming entries whose text was not asked for. */
   let unloadedOpen = new Map<EntryId, number>();
 
-  const add = ({ entries, alternatives }: Given, leaves: readonly (EntryId | null)[]): void => {
+  const add = (
+    { entries, alternatives }: Given,
+    leaves: readonly (EntryId | null)[],
+  ): ReadonlySet<EntryId | null> => {
+    const parentIds = new Set<EntryId | null>();
+    const give = (given: Alternatives): void => {
+      for (const parentId of siblings.give(given)) parentIds.add(parentId);
+    };
     const named = new Set(alternatives.map(({ parentId }) => parentId));
-    for (const given of alternatives) siblings.give(given);
+    for (const given of alternatives) give(given);
     for (const entry of entries) {
       tree.apply(entry);
       unloadedOpen.delete(entry.id);
-      if (!named.has(entry.parentId))
-        siblings.give({ parentId: entry.parentId, total: 1, from: 0, ids: [entry.id] });
+      if (!named.has(entry.parentId)) give({ parentId: entry.parentId, total: 1, from: 0, ids: [entry.id] });
     }
-    for (const leaf of leaves)
-      if (!named.has(leaf)) siblings.give({ parentId: leaf, total: 0, from: 0, ids: [] });
+    for (const leaf of leaves) if (!named.has(leaf)) give({ parentId: leaf, total: 0, from: 0, ids: [] });
+    return parentIds;
   };
 
   const applyOne = (record: LogRecord): ReplicaChange | "missing" | null => {

@@ -9,9 +9,15 @@ export type Answered = Extract<
 >;
 export type Reply = Answered | { readonly type: "refused"; readonly error: ErrorBody };
 
+/**
+ * Asks, and resolves with the answer. `take` is given it first, before anything that was sent after it: a
+ * socket may hand over several messages in one go, and a promise would tell of this one after all of them.
+ */
+export type Ask<M> = (message: M, take?: (reply: Reply) => void) => Promise<Reply>;
+
 export type Requests = {
   /** Always answered; with `offline` where there is no connection, or it ends first. */
-  ask(message: Unnumbered): Promise<Reply>;
+  readonly ask: Ask<Unnumbered>;
   /** True where the message was the answer to a command. */
   settle(message: ServerMessage): boolean;
   /** The connection has ended. */
@@ -27,24 +33,28 @@ export const createRequests = (send: (message: ClientMessage) => boolean): Reque
   const waiting = new Map<number, (reply: Reply) => void>();
   let nextN = 1;
   return {
-    ask: (message) =>
+    ask: (message, take) =>
       new Promise((resolve) => {
         const n = nextN;
         nextN += 1;
-        if (!send({ ...message, n } as Numbered)) return resolve(OFFLINE);
-        waiting.set(n, resolve);
+        const answer = (reply: Reply): void => {
+          resolve(reply);
+          take?.(reply);
+        };
+        if (send({ ...message, n } as Numbered)) waiting.set(n, answer);
+        else answer(OFFLINE);
       }),
     settle: (message) => {
       if (!("type" in message) || !("n" in message) || message.n === undefined) return false;
-      const resolve = waiting.get(message.n);
+      const answer = waiting.get(message.n);
       waiting.delete(message.n);
-      resolve?.(message as Reply);
+      answer?.(message as Reply);
       return true;
     },
     drop: () => {
       const dropped = [...waiting.values()];
       waiting.clear();
-      for (const resolve of dropped) resolve(OFFLINE);
+      for (const answer of dropped) answer(OFFLINE);
     },
   };
 };

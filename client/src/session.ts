@@ -1,21 +1,25 @@
 /** One session on this client: puts its rooms together, and its views beside each other. */
-import type {
-  EntryId,
-  ErrorBody,
-  Json,
-  LineAsk,
-  PrincipalId,
-  RecordsMessage,
-  Runtime,
-  ServerMessage,
-  SessionId,
+import {
+  type EntryId,
+  type ErrorBody,
+  type Json,
+  jsonFault,
+  type LineAsk,
+  type PrincipalId,
+  type RecordsMessage,
+  type Runtime,
+  refusal,
+  type ServerMessage,
+  type SessionId,
 } from "@espalier/shared";
-import { createOutgoing, type Outgoing, type QueueStorage } from "./outgoing.js";
+import { createListeners } from "./listeners.js";
+import { createOutgoing, type Outgoing } from "./outgoing.js";
 import { createPublisher } from "./publisher.js";
+import type { QueueStorage } from "./queue-storage.js";
 import { createReplica, type ReplicaChange } from "./replica.js";
-import { errorOf, type Reply, type Unnumbered } from "./requests.js";
+import { type Ask, errorOf, type Reply, type Unnumbered } from "./requests.js";
 import type { Session, SessionChange, SessionSnapshot } from "./session-types.js";
-import { createSync } from "./sync.js";
+import { type ChannelMessage, createSync } from "./sync.js";
 import { createView, type ViewControl, type ViewSession } from "./view.js";
 import type { ViewOptions } from "./view-types.js";
 
@@ -36,7 +40,7 @@ export type SessionHost = {
   readonly runtime: Runtime;
   readonly storage: QueueStorage | undefined;
   readonly getPrincipal: () => PrincipalId;
-  readonly ask: (message: Unnumbered) => Promise<Reply>;
+  readonly ask: Ask<Unnumbered>;
   readonly send: Parameters<typeof createOutgoing>[0]["send"];
   readonly leave: (ch: number) => void;
   readonly onClosed: () => void;
@@ -46,7 +50,7 @@ export const createSession = (host: SessionHost): SessionControl => {
   const { id, runtime } = host;
   const replica = createReplica();
   const views = new Set<ViewControl>();
-  const listeners = new Set<(change: SessionChange) => void>();
+  const listeners = createListeners<SessionChange>(runtime);
   /** The views that show a streaming entry: a token costs those and no others (V11). */
   const watchersByEntry = new Map<EntryId, Set<ViewControl>>();
   const loading = new Map<string, Promise<Reply>>();
@@ -57,7 +61,7 @@ export const createSession = (host: SessionHost): SessionControl => {
 
   const tell = (change: SessionChange): void => {
     snapshot = null;
-    for (const listener of [...listeners]) listener(change);
+    listeners.tell(change);
   };
 
   // ── What comes in ────────────────────────────────────────────────────────────────────────────
@@ -123,9 +127,9 @@ export const createSession = (host: SessionHost): SessionControl => {
     storage: host.storage,
     storageKey: `espalier:${id}`,
     send: host.send,
-    onChange: () => {
-      for (const view of views) view.writesChanged();
-      for (const view of views) view.flush();
+    onChange: (change) => {
+      const concerned = [...views].filter((view) => view.writeChanged(change));
+      for (const view of concerned) view.flush();
       tell({ type: "writes" });
     },
     onStorageFault: (error) => {
@@ -136,19 +140,34 @@ export const createSession = (host: SessionHost): SessionControl => {
 
   // ── Views ────────────────────────────────────────────────────────────────────────────────────
 
+  /** What came is put in at once, before what was sent after it; then the views are told what it changed. */
+  const take = (reply: Reply): void => {
+    if (reply.type !== "window" && reply.type !== "alternatives") return;
+    const parentIds = reply.type === "window" ? replica.add(reply) : replica.siblings.give(reply);
+    const concerned = [...views].filter((view) => view.branchesKnown(parentIds));
+    for (const view of concerned) view.flush();
+  };
+
+  const askForThisReplica = async (message: ChannelMessage): Promise<Reply> => {
+    for (;;) {
+      const takers: unknown[] = [];
+      const reply = await sync.askUntilAnswered(message, (answer) => {
+        // Until the answer to a join has come, this may be ahead of it: it would hide what comes.
+        if (sync.status !== "live") return;
+        // What is of another incarnation of the log is not mixed with this one (D2).
+        if ("epoch" in answer && answer.epoch !== replica.cursor?.epoch) return sync.lost();
+        take(answer);
+        takers.push(replica.tree);
+      });
+      // Where a fresh window came after it, what it brought is gone again.
+      if (reply.type === "refused" || takers.at(-1) === replica.tree) return reply;
+    }
+  };
+
   /** Two who ask for the same at the same time share one request (V8). */
-  const load = (message: Parameters<typeof sync.askUntilAnswered>[0]): Promise<Reply> => {
+  const load = (message: ChannelMessage): Promise<Reply> => {
     const key = JSON.stringify(message);
-    const shared =
-      loading.get(key) ??
-      sync
-        .askUntilAnswered(message)
-        .then((reply) => {
-          if (reply.type === "window") replica.add(reply);
-          if (reply.type === "alternatives") replica.siblings.give(reply);
-          return reply;
-        })
-        .finally(() => loading.delete(key));
+    const shared = loading.get(key) ?? askForThisReplica(message).finally(() => loading.delete(key));
     loading.set(key, shared);
     return shared;
   };
@@ -175,7 +194,10 @@ export const createSession = (host: SessionHost): SessionControl => {
       watchers.add(view);
       watchersByEntry.set(entryId, watchers);
     },
-    unwatch: (entryId, view) => void watchersByEntry.get(entryId)?.delete(view),
+    unwatch: (entryId, view) => {
+      const watchers = watchersByEntry.get(entryId);
+      if (watchers?.delete(view) === true && watchers.size === 0) watchersByEntry.delete(entryId);
+    },
     remove: (view) => void views.delete(view),
   };
 
@@ -207,17 +229,17 @@ export const createSession = (host: SessionHost): SessionControl => {
       });
       return snapshot;
     },
-    subscribe: (listener) => {
-      const own = (change: SessionChange): void => listener(change);
-      listeners.add(own);
-      return () => void listeners.delete(own);
-    },
+    subscribe: listeners.add,
     get view() {
       return getDefaultView().view;
     },
     createView: (options = {}) => addView(options).view,
     register: (key) => replica.registers.get(key),
-    setRegister: async (key, value) => errorOf(await sync.askUntilAnswered({ type: "register", key, value })),
+    setRegister: async (key, value) => {
+      const fault = jsonFault(value);
+      if (fault !== null) return refusal("invalid", `unable to set ${key}; ${fault}`);
+      return errorOf(await sync.askUntilAnswered({ type: "register", key, value }));
+    },
     runs: () => [...replica.runs.open()],
     run: (runId) => replica.runs.get(runId),
     claim: async (runId) => {

@@ -22,8 +22,8 @@ export type Siblings = {
   at(parentId: EntryId | null, index: number): EntryId | undefined;
   /** The same object until something of it changes. */
   info(entry: Entry): BranchInfo;
-  /** Takes what a join or a page gave, as of now. */
-  give(alternatives: Alternatives): void;
+  /** Takes what a join or a page gave, as of now. Returns the parent, where more is known of its children. */
+  give(alternatives: Alternatives): readonly (EntryId | null)[];
   /** Takes a live entry: one more child of its parent, and a parent with no child yet. */
   born(entry: Entry): void;
 };
@@ -42,6 +42,8 @@ const ALONE: BranchInfo = Object.freeze({ index: 0, total: 1, previousId: undefi
 
 export const createSiblings = (): Siblings => {
   const knownByParent = new Map<EntryId | null, Known>();
+  /** Live children of parents of which no more is known: they are the last ones, however many there are. */
+  const lastByParent = new Map<EntryId | null, EntryId[]>();
 
   const isList = (known: Known | undefined): known is List => typeof known === "object";
 
@@ -54,10 +56,13 @@ export const createSiblings = (): Siblings => {
     return list;
   };
 
-  const put = (list: List, id: EntryId, index: number): void => {
+  /** False where it was known. */
+  const put = (list: List, id: EntryId, index: number): boolean => {
+    if (list.ids[index] === id) return false;
     list.ids[index] = id;
     list.indexes.set(id, index);
     list.infos.clear();
+    return true;
   };
 
   return {
@@ -89,22 +94,37 @@ export const createSiblings = (): Siblings => {
       const known = knownByParent.get(parentId);
       const [only] = ids;
       if (!isList(known) && total < 2) {
+        lastByParent.delete(parentId);
         if (only !== undefined) knownByParent.set(parentId, only);
         else if (total === 0 && known === undefined) knownByParent.set(parentId, NONE);
-        return;
+        return [];
       }
       const list = toList(parentId);
-      if (list.ids.length < total) list.ids.length = total;
+      let isMore = list.ids.length < total;
+      if (isMore) {
+        list.ids.length = total;
+        list.infos.clear();
+      }
       ids.forEach((id, offset) => {
-        put(list, id, from + offset);
+        if (put(list, id, from + offset)) isMore = true;
       });
+      const last = lastByParent.get(parentId) ?? [];
+      lastByParent.delete(parentId);
+      last.forEach((id, offset) => {
+        put(list, id, total - last.length + offset);
+      });
+      return isMore ? [parentId] : [];
     },
     born: (entry) => {
       const { id, parentId } = entry;
       if (!knownByParent.has(id)) knownByParent.set(id, NONE);
       const known = knownByParent.get(parentId);
-      if (known === NONE || (known === undefined && parentId === null)) knownByParent.set(parentId, id);
-      else if (isList(known) ? !known.indexes.has(id) : known !== undefined && known !== id) {
+      if (known === NONE) knownByParent.set(parentId, id);
+      else if (known === undefined) {
+        const last = lastByParent.get(parentId);
+        if (last === undefined) lastByParent.set(parentId, [id]);
+        else last.push(id);
+      } else if (isList(known) ? !known.indexes.has(id) : known !== id) {
         const list = toList(parentId);
         put(list, id, list.ids.length);
       }

@@ -9,6 +9,7 @@ import {
   type EntryId,
   type EntryStatus,
   type ErrorBody,
+  jsonFault,
   MESSAGE_BYTES,
   type Part,
   pushDelta,
@@ -16,6 +17,7 @@ import {
   refusal,
   sizeOfDelta,
   sizeOfDeltas,
+  takeDeltas,
   trimDeltas,
   type Usage,
 } from "@espalier/shared";
@@ -49,6 +51,8 @@ export type StreamControl = {
   resume(): void;
   acknowledged(size: number, status: EntryStatus): void;
   refused(error: ErrorBody): void;
+  /** It was given up here. */
+  abandon(error: ErrorBody): void;
 };
 
 type StreamOptions = {
@@ -68,7 +72,10 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
   let ending: { status: EndStatus; usage: Usage | undefined } | null = null;
   let isEndSent = false;
   let error: ErrorBody | null = null;
+  let isDone = false;
   let isPacing = false;
+  /** There was no connection; `resume` tells when there is one. */
+  let isOffline = false;
   /** Half of a surrogate pair, whose other half is in the next text (S2). */
   let carry: { text: string; part: number | undefined } | null = null;
   /** The position that a gap sent us back to; further refusals of what was on its way name it too. */
@@ -78,16 +85,34 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
     settle = resolve;
   });
 
-  const fail = (cause: ErrorBody): void => {
-    if (error !== null) return;
-    error = cause;
+  const finish = (outcome: Settled): void => {
+    if (isDone) return;
+    isDone = true;
     kept = [];
-    settle({ ok: false, error: cause });
+    settle(outcome);
     onSettled();
   };
 
+  /** The server refused it: nothing more can come of it. */
+  const fail = (cause: ErrorBody): void => {
+    error ??= cause;
+    finish({ ok: false, error: cause });
+  };
+
+  /** It cannot go on from here: what was sent stands, and is ended, so that it does not stream for ever (S7). */
+  const giveUp = (cause: ErrorBody, status: EndStatus): void => {
+    if (error !== null || isDone) return;
+    error = cause;
+    settle({ ok: false, error: cause });
+    kept = [...takeDeltas(kept, sentSize - acknowledgedSize)];
+    size = sentSize;
+    ending = { status, usage: undefined };
+    isEndSent = false;
+    sendRest();
+  };
+
   const sendRest = (): void => {
-    while (error === null && (sentSize < size || (ending !== null && !isEndSent))) {
+    while (!isDone && !isOffline && (sentSize < size || (ending !== null && !isEndSent))) {
       const deltas = takeChunk(trimDeltas(kept, sentSize - acknowledgedSize));
       const end = sentSize + sizeOfDeltas(deltas);
       const isLast = end === size;
@@ -98,7 +123,8 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
         ...(ending === null || !isLast ? {} : { status: ending.status }),
         ...(ending?.usage === undefined || !isLast ? {} : { usage: ending.usage }),
       };
-      if (!send(append)) return;
+      isOffline = !send(append);
+      if (isOffline) return;
       sentSize = end;
       isEndSent = ending !== null && isLast;
     }
@@ -118,11 +144,23 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
   const add = (delta: Delta): void => {
     const length = sizeOfDelta(delta);
     if (error !== null) return;
-    if (ending !== null) return fail(refusal("closed", `unable to append to ${id}; it was ended`));
+    if (ending !== null) {
+      // What came before the end is sent all the same.
+      error = refusal("closed", `unable to append to ${id}; it was ended`);
+      return;
+    }
+    const fault = "text" in delta ? null : jsonFault(delta);
+    if (fault !== null) return giveUp(refusal("invalid", `unable to append to ${id}; ${fault}`), "failed");
     if (!("text" in delta) && JSON.stringify(delta).length > MAX_PART_LENGTH)
-      return fail(refusal("too_large", `unable to append to ${id}; a part holds at most ${MAX_PART_LENGTH}`));
+      return giveUp(
+        refusal("too_large", `unable to append to ${id}; a part holds at most ${MAX_PART_LENGTH}`),
+        "failed",
+      );
     if (size - acknowledgedSize + length > MAX_UNACKNOWLEDGED)
-      return fail(refusal("overloaded", `unable to append to ${id}; too much is not acknowledged`));
+      return giveUp(
+        refusal("overloaded", `unable to append to ${id}; too much is not acknowledged`),
+        "failed",
+      );
     pushDelta(kept, delta);
     size += length;
     pace();
@@ -176,6 +214,7 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
     resume: () => {
       sentSize = acknowledgedSize;
       isEndSent = false;
+      isOffline = false;
       rewoundTo = null;
       sendRest();
     },
@@ -187,12 +226,16 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
         sentSize = Math.max(sentSize, upTo);
       }
       if (status === "streaming" || ending === null) return;
-      settle({ ok: true, seq: undefined, parentId: undefined });
-      onSettled();
+      // It was ended for this writer, before all of it had come (S7).
+      if (upTo < size || status !== ending.status)
+        return fail(refusal("closed", `unable to end ${id}; it was ended as ${status} already`));
+      finish({ ok: true, seq: undefined, parentId: undefined });
     },
+    abandon: (cause) => giveUp(cause, "aborted"),
     refused: (cause) => {
-      if (cause.code !== "gap" || cause.size === undefined || cause.size < acknowledgedSize)
-        return fail(cause);
+      if (cause.code !== "gap" || cause.size === undefined) return fail(cause);
+      // Somebody else wrote, or what was acknowledged is gone: it cannot be gone on with.
+      if (cause.size < acknowledgedSize || cause.size > size) return fail(cause);
       if (rewoundTo === cause.size) return;
       rewoundTo = cause.size;
       sentSize = cause.size;

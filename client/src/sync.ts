@@ -18,7 +18,7 @@ import {
 } from "@espalier/shared";
 import { backoffMs } from "./link-state.js";
 import type { Replica, ReplicaChange } from "./replica.js";
-import type { Reply, Unnumbered } from "./requests.js";
+import type { Ask, Reply, Unnumbered } from "./requests.js";
 
 export type SyncStatus = "offline" | "joining" | "live" | "failed";
 
@@ -45,9 +45,9 @@ export type Sync = {
   /** The server does not take this connection for joined: join again. */
   lost(): void;
   /** One try on this connection. */
-  ask(message: ChannelMessage): Promise<Reply>;
+  readonly ask: Ask<ChannelMessage>;
   /** Waits for a connection, and asks again after a drop: for what may be asked twice. */
-  askUntilAnswered(message: ChannelMessage): Promise<Reply>;
+  readonly askUntilAnswered: Ask<ChannelMessage>;
   close(): void;
 };
 
@@ -56,7 +56,7 @@ type SyncOptions = {
   readonly create: boolean;
   readonly replica: Replica;
   readonly runtime: Runtime;
-  readonly ask: (message: Unnumbered) => Promise<Reply>;
+  readonly ask: Ask<Unnumbered>;
   readonly leave: (ch: number) => void;
   /** The lines to ask for, and what takes the answer's leaves. */
   readonly lines: () => { asks: LineAsk[]; restart(leaves: Joined["lines"]): void };
@@ -95,10 +95,13 @@ export const createSync = (options: SyncOptions): Sync => {
   };
 
   const join = (useCursor: boolean): void => {
+    if (isClosed) return;
     const mine = Symbol("join");
     joining = mine;
     cancelRetry?.();
     become("joining", error);
+    // A listener may have acted on that.
+    if (joining !== mine || isClosed) return;
     const asked = lines();
     const cursor = useCursor ? replica.cursor : undefined;
     const message: Unnumbered = {
@@ -108,32 +111,38 @@ export const createSync = (options: SyncOptions): Sync => {
       ...(options.create ? { create: true } : {}),
       ...(cursor === undefined ? {} : { cursor }),
     };
-    void options.ask(message).then((reply) => {
-      const isMine = joining === mine && !isClosed;
-      if (reply.type === "joined") {
-        if (isMine) joined(reply, asked.restart);
-        else if (isClosed) options.leave(reply.ch);
-      } else if (isMine && reply.type === "refused") refused(reply.error);
+    void options.ask(message, (reply) => {
+      if (joining !== mine || isClosed) {
+        if (isClosed && reply.type === "joined") options.leave(reply.ch);
+      } else if (reply.type === "joined") joined(reply, asked.restart);
+      else if (reply.type === "refused") refused(reply.error);
     });
   };
 
+  /** Everything is in its place before the session's own listeners are told, who may act on it. */
   const joined = (message: Joined, restart: (leaves: Joined["lines"]) => void): void => {
     joining = null;
-    failures = 0;
     if (message.mode === "tail") {
       const { changes, isMissing } = replica.apply({ records: message.records, upto: message.head });
-      if (isMissing) return join(false);
-      become("live");
-      ch = message.ch;
+      if (!isMissing) goLive(message.ch);
       onChanges(changes);
+      if (isMissing) return join(false);
     } else {
       replica.replace(message);
-      become("live");
-      ch = message.ch;
+      goLive(message.ch);
       restart(message.lines);
     }
+    if (isClosed) return;
     onLive();
     for (const go of whenLive.splice(0)) go();
+    onStatus();
+  };
+
+  const goLive = (joinedCh: number): void => {
+    status = "live";
+    error = null;
+    failures = 0;
+    ch = joinedCh;
   };
 
   const refused = (cause: ErrorBody): void => {
@@ -144,16 +153,16 @@ export const createSync = (options: SyncOptions): Sync => {
     cancelRetry = runtime.setTimer(backoffMs(failures, runtime.random()), () => join(true));
   };
 
-  const ask = async (message: ChannelMessage): Promise<Reply> => {
+  const ask: Sync["ask"] = async (message, take) => {
     const asked = ch;
     if (asked === null) return NOT_LIVE;
-    const reply = await options.ask({ ...message, ch: asked } as Unnumbered);
+    const reply = await options.ask({ ...message, ch: asked } as Unnumbered, take);
     if (reply.type === "refused" && reply.error.code === "not_joined" && ch === asked) lost();
     return reply;
   };
 
   const lost = (): void => {
-    if (status === "live" && !isClosed) join(true);
+    if (status === "live") join(true);
   };
 
   const untilLive = (): Promise<void> =>
@@ -169,9 +178,7 @@ export const createSync = (options: SyncOptions): Sync => {
     get ch() {
       return ch;
     },
-    connected: () => {
-      if (!isClosed) join(true);
-    },
+    connected: () => join(true),
     disconnected: () => {
       joining = null;
       cancelRetry?.();
@@ -185,7 +192,7 @@ export const createSync = (options: SyncOptions): Sync => {
       if (status !== "live") return;
       const { changes, isMissing } = replica.apply(message);
       onChanges(changes);
-      if (isMissing) join(true);
+      if (isMissing) lost();
     },
     left: (cause) => {
       if (PASSING.has(cause.code)) refused(cause);
@@ -193,12 +200,12 @@ export const createSync = (options: SyncOptions): Sync => {
     },
     lost,
     ask,
-    askUntilAnswered: async (message) => {
+    askUntilAnswered: async (message, take) => {
       for (;;) {
         await untilLive();
         if (isClosed)
           return { type: "refused", error: refusal("shut", `unable to ask; session ${id} was closed here`) };
-        const reply = await ask(message);
+        const reply = await ask(message, take);
         const isDropped = reply.type === "refused" && DROPPED.has(reply.error.code);
         if (!isDropped) return reply;
         // The connection's end is told next; until then this would ask in a circle.

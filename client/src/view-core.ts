@@ -52,6 +52,8 @@ export type ViewCore = {
   readonly isPlaced: boolean;
   readonly isReady: boolean;
   readonly isLoading: boolean;
+  /** The content of what a reader or the view itself chose is on its way. */
+  readonly isMoving: boolean;
   readonly isClosed: boolean;
   readonly error: ErrorBody | null;
   /** Counts the changes of what is shown; a token is none. */
@@ -69,6 +71,8 @@ export type ViewCore = {
   /** Shows that something loads until `work` is done, unless another act comes first. */
   during<T>(work: Promise<T>, arrive: (result: T) => void): void;
   fail(error: ErrorBody | null): void;
+  /** Resolves when nothing of the line is on its way. */
+  whenLoaded(): Promise<void>;
   ready(): void;
   touch(): void;
   flush(): void;
@@ -78,7 +82,6 @@ export type ViewCore = {
 export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watch): ViewCore => {
   const { replica } = host;
   const limit = options.limit ?? WINDOW_ENTRIES;
-  const events = createViewEvents();
   const selections = new Map<EntryId | null, EntryId>(options.state?.selections ?? []);
   const awaitedRuns = new Set<RunId>();
   const overlay = createOverlay({
@@ -86,6 +89,7 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
     getTree: () => replica.tree,
     getAuthor: () => host.principal,
   });
+  const events = createViewEvents(host.runtime, () => shownLeafId({ overlay, leafId }));
   let leafId = options.state?.leafId ?? options.leafId ?? null;
   let isHeld = options.state?.isHeld ?? options.leafId !== undefined;
   let isPlaced = options.state !== undefined || options.leafId !== undefined;
@@ -94,6 +98,7 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
   let loading: symbol | null = null;
   let error: ErrorBody | null = null;
   let version = 0;
+  const waiting: (() => void)[] = [];
   /** Pending entries as they were told last. */
   let told = overlay.entries;
 
@@ -106,7 +111,6 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
   });
 
   const touch = (): void => {
-    overlay.note();
     version += 1;
     events.lineChanged();
   };
@@ -114,10 +118,17 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
   /** What was pending and is so no more, or in another way, is told to those who listen to it alone. */
   const tellStates = (): void => {
     const pending = overlay.entries;
-    told.forEach((entry, index) => {
-      if (pending[index] !== entry && !pending.includes(entry)) events.stateChanged(entry.id);
-    });
+    if (pending === told || told.every((entry, index) => pending[index] === entry)) {
+      told = pending;
+      return;
+    }
+    const same = new Set(pending);
+    for (const entry of told) if (!same.has(entry)) events.stateChanged(entry.id);
     told = pending;
+  };
+
+  const goOn = (): void => {
+    for (const resolve of waiting.splice(0)) resolve();
   };
 
   const core: ViewCore = {
@@ -140,6 +151,9 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
     get isReady() {
       return isReady;
     },
+    get isMoving() {
+      return loading !== null;
+    },
     get isLoading() {
       return loading !== null || !isReady;
     },
@@ -160,7 +174,10 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
       isPlaced = true;
       const node = id === null ? undefined : replica.tree.get(id);
       if (node === undefined) line.clear();
-      else line.moveTo(node, limit);
+      else {
+        line.moveTo(node, limit);
+        if (line.length < limit) line.extend(limit - line.length);
+      }
       touch();
     },
     growTo: (id) => {
@@ -198,17 +215,20 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
     },
     ready: () => {
       isReady = true;
-      loading = null;
       error = null;
       touch();
     },
     touch,
+    whenLoaded: () =>
+      core.isLoading && !isClosed ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(),
     flush: () => {
       tellStates();
-      events.flush(shownLeafId(core));
+      events.flush();
+      if (!core.isLoading) goOn();
     },
     close: () => {
       isClosed = true;
+      goOn();
       line.clear();
       events.close();
     },
@@ -222,9 +242,4 @@ export const shownLeafId = ({ overlay, leafId }: Pick<ViewCore, "overlay" | "lea
 
 /** The write that an entry belongs to while it is not confirmed. */
 export const pendingWriteOf = ({ replica, queue }: ViewHost, entryId: EntryId): Write | undefined =>
-  replica.tree.get(entryId) === undefined ? writeOf(queue, entryId) : undefined;
-
-export const writeOf = (queue: PendingQueue, entryId: EntryId): Write | undefined =>
-  queue.size === 0
-    ? undefined
-    : queue.all().find(({ items }) => items.some(({ draft }) => draft.id === entryId));
+  replica.tree.get(entryId) === undefined ? queue.ofEntry(entryId) : undefined;

@@ -2,7 +2,8 @@
  * The listeners of one view, and what they are told: changes are gathered while the view changes and
  * told once it is done, so a listener always reads a whole state.
  */
-import type { EntryId, RunId } from "@espalier/shared";
+import type { EntryId, RunId, Runtime } from "@espalier/shared";
+import { callSafely, createListeners } from "./listeners.js";
 import type { ViewChange } from "./view-types.js";
 
 export type ViewEvents = {
@@ -16,15 +17,18 @@ export type ViewEvents = {
   stateChanged(id: EntryId): void;
   /** Everything was loaded anew: the listeners of every entry are told. */
   restarted(): void;
-  /** Tells what was gathered. `leafId` is the shown leaf now. */
-  flush(leafId: EntryId | null): void;
+  /** Tells what was gathered; what a listener brings about is told after it. */
+  flush(): void;
   close(): void;
 };
 
 const NOTHING: readonly never[] = [];
 
-export const createViewEvents = (): ViewEvents => {
-  const listeners = new Set<(change: ViewChange) => void>();
+export const createViewEvents = (
+  runtime: Pick<Runtime, "defer">,
+  getLeafId: () => EntryId | null,
+): ViewEvents => {
+  const listeners = createListeners<ViewChange>(runtime);
   const entryListeners = new Map<EntryId, Set<() => void>>();
   let isLineChanged = false;
   let toldLeafId: EntryId | null = null;
@@ -32,15 +36,15 @@ export const createViewEvents = (): ViewEvents => {
   const branches = new Set<EntryId>();
   const runs = new Set<RunId>();
   const states = new Set<EntryId>();
-
-  const tell = (change: ViewChange): void => {
-    // A copy: a listener may undo itself or add others.
-    for (const listener of [...listeners]) listener(change);
-  };
+  let isFlushing = false;
 
   const tellEntry = (id: EntryId): void => {
-    for (const listener of [...(entryListeners.get(id) ?? [])]) listener();
+    const own = entryListeners.get(id);
+    if (own !== undefined) for (const listener of [...own]) callSafely(runtime, listener);
   };
+
+  const hasMore = (): boolean =>
+    isLineChanged || entries.size > 0 || branches.size > 0 || runs.size > 0 || states.size > 0;
 
   const take = <T>(set: Set<T>): readonly T[] => {
     if (set.size === 0) return NOTHING;
@@ -49,13 +53,25 @@ export const createViewEvents = (): ViewEvents => {
     return taken;
   };
 
+  const flushOnce = (): void => {
+    const changedEntries = take(entries);
+    const changedBranches = take(branches);
+    const changedRuns = take(runs);
+    const changedStates = take(states);
+    if (isLineChanged) {
+      isLineChanged = false;
+      const from = toldLeafId;
+      toldLeafId = getLeafId();
+      listeners.tell({ type: "line", from, to: toldLeafId });
+    }
+    for (const id of changedEntries) listeners.tell({ type: "entry", id });
+    for (const id of changedBranches) listeners.tell({ type: "branches", id });
+    for (const id of new Set([...changedEntries, ...changedBranches, ...changedStates])) tellEntry(id);
+    for (const id of changedRuns) listeners.tell({ type: "run", id });
+  };
+
   return {
-    subscribe: (listener) => {
-      // Two subscriptions of one function are two, each with its own undo.
-      const own = (change: ViewChange): void => listener(change);
-      listeners.add(own);
-      return () => void listeners.delete(own);
-    },
+    subscribe: listeners.add,
     subscribeEntry: (id, listener) => {
       const own = (): void => listener();
       const held = entryListeners.get(id) ?? new Set();
@@ -76,28 +92,11 @@ export const createViewEvents = (): ViewEvents => {
     restarted: () => {
       for (const id of entryListeners.keys()) states.add(id);
     },
-    flush: (leafId) => {
-      const from = toldLeafId;
-      const changedEntries = take(entries);
-      const changedBranches = take(branches);
-      const changedRuns = take(runs);
-      const changedStates = take(states);
-      if (isLineChanged) {
-        isLineChanged = false;
-        toldLeafId = leafId;
-        tell({ type: "line", from, to: leafId });
-      }
-      for (const id of changedEntries) {
-        tell({ type: "entry", id });
-        tellEntry(id);
-      }
-      for (const id of changedBranches) {
-        tell({ type: "branches", id });
-        if (!changedEntries.includes(id)) tellEntry(id);
-      }
-      for (const id of changedStates)
-        if (!changedEntries.includes(id) && !changedBranches.includes(id)) tellEntry(id);
-      for (const id of changedRuns) tell({ type: "run", id });
+    flush: () => {
+      if (isFlushing) return;
+      isFlushing = true;
+      while (hasMore()) flushOnce();
+      isFlushing = false;
     },
     close: () => {
       listeners.clear();

@@ -19,7 +19,7 @@ const ALTERNATIVES_LOADED = 32;
 
 export const createViewMoves = (core: ViewCore): ViewMoves => {
   const { host, overlay, selections, limit } = core;
-  const { replica, queue } = host;
+  const { replica } = host;
 
   const load: ViewMoves["load"] = (ask, arrive) =>
     core.during(host.loadLine({ ...ask, limit }), (answer) => {
@@ -32,7 +32,7 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
     const write = id === null ? undefined : pendingWriteOf(host, id);
     if (write !== undefined) showWrite(write);
     else {
-      overlay.set([]);
+      overlay.clear();
       moveExactly(id, (at) => core.setLeaf(at, core.hasChildren(at)));
     }
     core.flush();
@@ -40,23 +40,13 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
 
   /** A pending write is shown below the entry that it hangs on, with those that it goes after. */
   const showWrite = (write: Write): void => {
-    overlay.set(chainTo(write));
+    overlay.showOnly(write);
     moveExactly(write.anchorId, (at) => core.setLeaf(at));
   };
 
   const moveExactly = (id: EntryId | null, arrive: (id: EntryId | null) => void): void => {
     if (id === null || replica.tree.get(id) !== undefined) arrive(id);
     else load({ candidates: [id], walk: "stay" }, arrive);
-  };
-
-  const chainTo = (write: Write): string[] => {
-    if (overlay.has(write.id)) return overlay.upTo(write.id);
-    const isFollowing = write.items.some(({ intent }) => intent !== undefined && "at" in intent);
-    if (!isFollowing) return [write.id];
-    const before = queue
-      .all()
-      .filter(({ anchorId, items }) => anchorId === write.anchorId && items.length > 0);
-    return before.slice(0, before.indexOf(write) + 1).map(({ id }) => id);
   };
 
   const descend = (from: EntryId | null): void => {
@@ -90,7 +80,7 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
   const select = (id: EntryId): void => {
     if (pendingWriteOf(host, id) !== undefined) return branch(id);
     core.act();
-    overlay.set([]);
+    overlay.clear();
     descend(id);
     core.flush();
   };
@@ -122,7 +112,7 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
     load,
     follow: () => {
       core.act();
-      overlay.set([]);
+      overlay.clear();
       descend(core.leafId);
       core.flush();
     },

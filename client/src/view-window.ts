@@ -1,5 +1,5 @@
 /** Widening what a view shows towards the first entry (V8). */
-import type { Entry } from "@espalier/shared";
+import type { Entry, EntryId } from "@espalier/shared";
 import type { ViewCore } from "./view-core.js";
 
 export type ViewWindow = {
@@ -14,13 +14,21 @@ export const createViewWindow = (core: ViewCore): ViewWindow => {
   const { host, line } = core;
   let older: Promise<number> | null = null;
 
-  const loadMore = async (count: number): Promise<number> => {
-    const before = line.length;
-    const missing = count - line.extend(count);
-    if (missing > 0 && core.hasOlder()) await fetchMore(missing);
-    if (core.isClosed) return 0;
+  const tell = (): void => {
     core.touch();
     core.flush();
+  };
+
+  const loadMore = async (count: number): Promise<number> => {
+    if (line.top === undefined) await core.whenLoaded();
+    const before = line.length;
+    const held = line.extend(count);
+    if (held > 0) tell();
+    if (held < count && core.hasOlder()) {
+      await fetchMore(count - held);
+      if (core.isClosed) return 0;
+      tell();
+    }
     return Math.max(0, line.length - before);
   };
 
@@ -49,15 +57,20 @@ export const createViewWindow = (core: ViewCore): ViewWindow => {
   return {
     loadOlder,
     loadUntil: async (test) => {
-      let untested = line.length;
+      // Above this one nothing was tested yet; elsewhere meanwhile, it begins anew.
+      let testedId: EntryId | undefined;
+      if (line.top === undefined) await core.whenLoaded();
       while (!core.isClosed) {
-        for (let index = untested - 1; index >= 0; index -= 1) {
+        const tested = line.nodes.findIndex(({ entry }) => entry.id === testedId);
+        for (let index = (tested < 0 ? line.length : tested) - 1; index >= 0; index -= 1) {
           const entry = line.nodes[index]?.entry;
           if (entry !== undefined && test(entry)) return entry;
         }
+        const topId = line.top?.entry.id;
+        testedId = topId;
         if (!core.hasOlder()) return undefined;
-        untested = await loadOlder(SEARCH_ENTRIES);
-        if (untested === 0) return undefined;
+        const loaded = await loadOlder(SEARCH_ENTRIES);
+        if (loaded === 0 && line.top?.entry.id === topId) return undefined;
       }
       return undefined;
     },

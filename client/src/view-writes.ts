@@ -25,14 +25,15 @@ export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Place
     draft: Draft,
     intent: Intent,
     { run }: SendOptions,
-    formerLeafId?: EntryId | null,
+    more: Pick<Write, "afterId" | "isFormerHeld"> & { formerLeafId?: EntryId | null },
   ): Sent =>
     submit({
       id: draft.id,
       items: [{ draft, intent }],
       run: runFor(run, { place: { after: draft.id } }),
       anchorId: core.leafId,
-      formerLeafId,
+      formerLeafId: undefined,
+      ...more,
     });
 
   const runFor = (
@@ -47,31 +48,37 @@ export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Place
   const send = (content: Content, options: SendOptions = {}): Sent => {
     core.act();
     const draft = toDraft(content, "user", () => runtime.newId());
-    const isHeldHere = core.isHeld && overlay.lastId === undefined;
+    const afterId = overlay.lastId;
+    const isHeldHere = core.isHeld && afterId === undefined;
     const intent: Intent = isHeldHere ? { under: core.leafId } : { at: "leaf" };
     core.release();
-    return submitDraft(draft, intent, options);
+    return submitDraft(draft, intent, options, { afterId });
   };
 
   const edit = (id: EntryId, content: Content, options: SendOptions = {}): Sent => {
     core.act();
-    const formerLeafId = core.leafId;
+    const former = { formerLeafId: core.leafId, isFormerHeld: core.isHeld };
     const pending = pendingWriteOf(host, id);
     const entry = replica.tree.get(id)?.entry;
     const draft = toDraft(content, roleOf(entry ?? pending?.items[0]?.draft), () => runtime.newId());
-    if (pending !== undefined) overlay.set(overlay.upTo(pending.id).slice(0, -1));
-    else {
-      overlay.set([]);
-      if (entry !== undefined) core.setLeaf(entry.parentId);
-    }
+    overlay.clear();
+    if (entry !== undefined) core.setLeaf(entry.parentId);
+    const before = pending?.afterId === undefined ? undefined : queue.ofEntry(pending.afterId);
+    if (before !== undefined) overlay.showOnly(before);
     core.release();
-    return submitDraft(draft, { forkOf: id }, options, formerLeafId);
+    const intent = pending?.state === "failed" ? placeOfFailed(pending) : { forkOf: id };
+    return submitDraft(draft, intent, options, { afterId: pending?.afterId, ...former });
   };
+
+  /** What was refused is not there to have an alternative; what replaces it goes where it should have gone. */
+  const placeOfFailed = ({ items, error }: Write): Intent =>
+    error?.code === "unknown_parent" ? { at: "leaf" } : (items[0]?.intent ?? { at: "leaf" });
 
   const regenerate: View["regenerate"] = (id, { options } = {}) => {
     core.act();
     const run = runFor(options === undefined ? true : { options }, regeneratePlace(id)) as RunRequest;
-    return submit({ id: run.id, items: [], run, anchorId: core.leafId, formerLeafId: undefined });
+    const anchorId = core.leafId;
+    return submit({ id: run.id, items: [], run, anchorId, afterId: undefined, formerLeafId: undefined });
   };
 
   /** Where the prompt is not loaded the server finds it. */
@@ -92,7 +99,7 @@ export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Place
     const isPlaceGone = failed.error?.code === "unknown_parent" && failed.items.length > 0;
     if (isPlaceGone) {
       const items = failed.items.map((item): Write["items"][number] => ({ ...item, intent: { at: "leaf" } }));
-      queue.retry(id, { items, anchorId: core.leafId });
+      queue.retry(id, { items, anchorId: core.leafId, afterId: overlay.lastId });
     } else queue.retry(id);
     if (failed.items.length > 0 && (isPlaceGone || !overlay.has(id))) overlay.attach(id);
     if (failed.run !== undefined) core.awaitedRuns.add(failed.run.id);
@@ -105,10 +112,13 @@ export const createViewWrites = (core: ViewCore, moves: ViewMoves, placer: Place
     if (discarded === undefined) return;
     const wasShown = overlay.has(id);
     overlay.detach(id);
+    overlay.renew();
+    core.touch();
     const { formerLeafId } = discarded;
     if (wasShown && formerLeafId !== undefined && overlay.entries.length === 0) {
       core.act();
-      if (formerLeafId === null) core.setLeaf(null);
+      if (formerLeafId === null || discarded.isFormerHeld === true)
+        core.setLeaf(formerLeafId, discarded.isFormerHeld);
       else moves.descend(formerLeafId);
     }
     host.discard(id);

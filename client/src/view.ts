@@ -7,9 +7,9 @@
  * listeners once.
  */
 import type { EntryId, LineAsk, Run, TreeNode } from "@espalier/shared";
-import type { Placer, Write } from "./pending.js";
+import type { Placer, Write, WriteChange } from "./pending.js";
 import type { ReplicaChange } from "./replica.js";
-import { createViewCore, shownLeafId, type ViewCore, type ViewHost, writeOf } from "./view-core.js";
+import { createViewCore, shownLeafId, type ViewCore, type ViewHost } from "./view-core.js";
 import { createViewMoves, MAX_CANDIDATES } from "./view-moves.js";
 import type { View, ViewEntry, ViewOptions, ViewSnapshot } from "./view-types.js";
 import { createViewWindow } from "./view-window.js";
@@ -25,8 +25,10 @@ export type ViewControl = Placer & {
   /** A join gave a fresh window with this leaf. */
   restart(leafId: EntryId | null): void;
   applied(change: ReplicaChange): void;
-  /** The queue has changed: a write was acknowledged, refused or taken away. */
-  writesChanged(): void;
+  /** Children of these are known that were not; true where that bears on what is shown. */
+  branchesKnown(parentIds: Iterable<EntryId | null>): boolean;
+  /** A write was acknowledged, refused or taken away; true where the view showed it. */
+  writeChanged(change: WriteChange): boolean;
   /** Shows writes that an earlier page left in the storage. */
   adopt(writes: readonly Write[]): void;
   flush(): void;
@@ -66,13 +68,21 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
   /** V3, V4: what was written here moves the view, what grows at its tip is shown, nothing else is. */
   const added = (node: TreeNode): void => {
     const { id, parentId, runId } = node.entry;
-    const own = writeOf(queue, id);
+    const own = queue.ofEntry(id);
     const isOwn = own !== undefined && overlay.has(own.id);
+    if (isOwn) overlay.renew();
     const isAwaited = runId !== undefined && core.awaitedRuns.delete(runId);
-    if (isOwn || isAwaited || options.follow === "newest") core.setLeaf(id);
+    if (isOwn || isAwaited || options.follow === "newest") moveTo(node);
     else if (isGrowing() && parentId === core.leafId) core.growTo(id);
     const sibling = line.childOf(parentId);
     if (sibling !== undefined && sibling !== node) events.branchesChanged(sibling.entry.id);
+  };
+
+  /** On a branch that is not loaded: the entry is shown at once, what is above and beside it when it comes. */
+  const moveTo = ({ entry: { id, parentId } }: TreeNode): void => {
+    core.setLeaf(id);
+    if (replica.siblings.count(parentId) === undefined)
+      moves.load({ candidates: [id], walk: "oldest" }, (leafId) => core.setLeaf(leafId));
   };
 
   const isGrowing = (): boolean =>
@@ -83,24 +93,47 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
     if (run !== undefined && isOfLine(run)) events.runChanged(id);
   };
 
-  const ask = (): LineAsk => {
+  /** Where the view was when a join asked for its line. */
+  let asked: { leafId: EntryId | null; walk: LineAsk["walk"] } | null = null;
+
+  const lineAsk = (): LineAsk => {
     const limit = Math.min(MAX_LIMIT, Math.max(core.limit, line.length));
     const pending = overlay.entries.slice(-MAX_CANDIDATES).map(({ id }) => id);
     if (!core.isPlaced) return { candidates: pending.reverse(), walk: "oldest", limit };
     const ancestors = line.nodes.slice(-MAX_CANDIDATES).map(({ entry }) => entry.id);
     const confirmed = ancestors.length === 0 ? [core.leafId] : ancestors.reverse();
-    const walk = core.isHeld ? "stay" : "oldest";
+    // What was written here stands at the leaf, where the line would go on to what it is an alternative to.
+    const walk = core.isHeld || overlay.isAnchored ? "stay" : "oldest";
     return { candidates: [...pending.reverse(), ...confirmed], walk, limit };
+  };
+
+  /** Takes the line on which the view is; unless it is on its way to another one already. */
+  const takeLine = (): void => {
+    const { candidates, walk } = lineAsk();
+    const [first] = candidates;
+    if (core.isMoving) return;
+    if (walk === "stay" && first != null && replica.tree.get(first) !== undefined)
+      core.setLeaf(first, core.isHeld);
+    else moves.load({ candidates, walk }, (leafId) => core.setLeaf(leafId, core.isHeld));
   };
 
   const start = (): void => {
     if (core.isReady) return;
     core.ready();
-    const { candidates, walk } = ask();
-    const [first] = candidates;
-    if (walk === "stay" && first != null && replica.tree.get(first) !== undefined) core.setLeaf(first, true);
-    else moves.load({ candidates, walk }, (leafId) => core.setLeaf(leafId, core.isHeld));
+    takeLine();
     core.flush();
+  };
+
+  const restart = (leafId: EntryId | null): void => {
+    const isElsewhere = core.isPlaced && asked?.leafId !== core.leafId;
+    core.ready();
+    line.clear();
+    overlay.renew();
+    events.restarted();
+    core.setLeaf(isElsewhere ? core.leafId : leafId, core.isHeld);
+    if (core.isHeld || overlay.isAnchored) {
+      if (line.leaf === undefined && core.leafId !== null) takeLine();
+    } else if (isElsewhere || (asked?.walk === "stay" && core.hasChildren(core.leafId))) takeLine();
   };
 
   const control: ViewControl = {
@@ -135,25 +168,43 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
         host.remove(control);
       },
     },
-    ask,
-    start,
-    restart: (leafId) => {
-      core.ready();
-      line.clear();
-      events.restarted();
-      core.setLeaf(leafId, core.isHeld);
+    ask: () => {
+      const ask = lineAsk();
+      asked = { leafId: core.leafId, walk: ask.walk };
+      return ask;
     },
+    start,
+    restart,
     applied: (change) => {
       if (change.type === "added") added(change.node);
       else if (change.type === "run") runChanged(change);
       else if (change.type !== "register" && line.has(change.node.entry.id))
         events.entryChanged(change.node.entry.id);
     },
-    writesChanged: () => {
-      if (overlay.note()) core.touch();
+    branchesKnown: (parentIds) => {
+      let isConcerned = false;
+      for (const parentId of parentIds) {
+        const child = line.childOf(parentId);
+        if (child === undefined) continue;
+        events.branchesChanged(child.entry.id);
+        isConcerned = true;
+      }
+      return isConcerned;
+    },
+    writeChanged: ({ id, before, after }) => {
+      if (!overlay.has(id)) return false;
+      if (after === undefined) overlay.detach(id);
+      const shownItems = (after ?? before)?.items.filter(({ draft }) => !replica.tree.get(draft.id)) ?? [];
+      if (shownItems.length === 0) return false;
+      if (before === undefined && after !== undefined) overlay.added(after);
+      else overlay.renew();
+      core.touch();
+      return true;
     },
     adopt: (adopted) => {
-      overlay.set(adopted.filter(({ items }) => items.length > 0).map(({ id }) => id));
+      const last = adopted.findLast(({ items }) => items.length > 0);
+      if (last === undefined) return;
+      overlay.showOnly(last);
       core.touch();
     },
     flush: core.flush,

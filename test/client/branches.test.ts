@@ -261,6 +261,16 @@ describe("branches", () => {
     expect(textsOf(a)).toEqual(["one", "two"]);
   });
 
+  test("[V5] [V4] discarding a failed edit returns a held view to where it was held", async () => {
+    const [one, two] = await say(world, a, "one", "two", "three");
+    a.branch(two as EntryId);
+    const edit = a.edit(one as EntryId, { id: one as EntryId, type: "message", role: "user", parts: [] });
+    await settle();
+    a.discard(edit.id);
+    expect(textsOf(a)).toEqual(["one", "two"]);
+    expect(a.snapshot.isHeld).toBe(true);
+  });
+
   test("[V3] `follow: newest` moves to whatever is written last", async () => {
     const newest = ann.session("s").createView({ follow: "newest" });
     await say(world, b, "one");
