@@ -1,11 +1,16 @@
 /** The reading half of an agent: finds requested runs in all sessions, takes them, and hands them on. */
 import type { ErrorBody, RunId, SessionId, SessionSummary } from "@espalier/shared";
+import type { BorrowedSession } from "./client-types.js";
+import { isPassing } from "./requests.js";
 import type { HeldRun, Session } from "./session-types.js";
+
+/** What is told of a handler's failure. */
+const MAX_REASON_LENGTH = 1000;
 
 export type RunHandler = (run: HeldRun, session: Session) => Promise<void>;
 
 type AgentClient = {
-  session(id: SessionId): Session;
+  borrow(id: SessionId): BorrowedSession;
   watch(listener: (sessions: readonly SessionSummary[]) => void): () => void;
 };
 
@@ -43,7 +48,14 @@ export const serveRuns = (
       await handle(run, session);
     } catch (cause) {
       onError(cause, run.run.id);
-      failure = { code: "internal", message: `unable to answer; ${String(cause)}` };
+      failure = {
+        code: "internal",
+        message: `unable to answer; ${String(cause).slice(0, MAX_REASON_LENGTH)}`,
+      };
+    }
+    if (failure === null && run.error !== null) {
+      onError(run.error, run.run.id);
+      failure = run.error;
     }
     const refused = await (failure === null ? run.end("done") : run.end("failed", { error: failure }));
     // `closed`: the handler has ended it already, in its own way.
@@ -53,7 +65,7 @@ export const serveRuns = (
   /** Stays joined while there is something to do. */
   const attend = (id: SessionId): void => {
     if (attendedById.has(id) || isStopped) return;
-    const session = client.session(id);
+    const { session, release: giveBack } = client.borrow(id);
     const taken = new Set<RunId>();
     let active = 0;
 
@@ -61,6 +73,8 @@ export const serveRuns = (
       active += 1;
       const run = await session.claim(runId);
       if (!("code" in run)) await carryOut(run, session);
+      // Nobody has it yet: it is looked for again when something of the session changes.
+      else if (isPassing(run)) taken.delete(runId);
       active -= 1;
       look();
     };
@@ -81,7 +95,7 @@ export const serveRuns = (
     const release = (): void => {
       attendedById.delete(id);
       unsubscribe();
-      session.close();
+      giveBack();
     };
 
     const unsubscribe = session.subscribe((change) => {

@@ -2,7 +2,7 @@
  * The public face of `@espalier/client`, for browsers and Node.
  *
  * @example
- * const client = connect({ url: "ws://localhost:4400" });
+ * const client = connect({ url: "ws://localhost:4400/espalier" });
  * const { view } = client.session("plans", { create: true });
  * view.subscribe(() => console.log(view.getMessages().map(({ entry }) => entry)));
  * view.send("What grows in shade?", { run: true });
@@ -28,7 +28,6 @@ import type { Session } from "./session-types.js";
 import type { WebSocketConstructor } from "./socket.js";
 
 const LIST_LIMIT = 100;
-const NOBODY = "unknown" as PrincipalId;
 
 /** Connects at once, and again for as long as it is not closed. */
 export const connect = (options: ConnectOptions): Client => {
@@ -36,6 +35,9 @@ export const connect = (options: ConnectOptions): Client => {
   const writer = runtime.newId() as WriterId;
   const sessionsById = new Map<SessionId, SessionControl>();
   const sessionsByCh = new Map<number, SessionControl>();
+  /** Those that were opened to stay, and those that are borrowed. */
+  const owned = new WeakSet<Session>();
+  const borrowersOf = new WeakMap<Session, Set<symbol>>();
   const listeners = createListeners<null>(runtime);
   const watchers = createListeners<readonly SessionSummary[]>(runtime);
   let principal: PrincipalId | null = null;
@@ -90,7 +92,7 @@ export const connect = (options: ConnectOptions): Client => {
   };
 
   const link = createLink({
-    url: options.url,
+    url: checkedUrl(options.url),
     writer,
     getToken: tokenGetter(options.token),
     WebSocket: webSocketOf(options.WebSocket),
@@ -119,7 +121,7 @@ export const connect = (options: ConnectOptions): Client => {
       view,
       runtime,
       storage: options.storage,
-      getPrincipal: () => principal ?? NOBODY,
+      getPrincipal: () => principal,
       ask: requests.ask,
       send: (message) => link.send(message),
       leave: (ch) => {
@@ -138,6 +140,16 @@ export const connect = (options: ConnectOptions): Client => {
     return control.session;
   };
 
+  const sessionFor = (id: string, sessionOptions: SessionOptions = {}): Session => {
+    if (isClosed) throw new EspalierError("shut", "unable to open a session; the client was closed");
+    if (!isSessionId(id))
+      throw new EspalierError(
+        "invalid_id",
+        `unable to open a session; ${JSON.stringify(id)} is no session id`,
+      );
+    return sessionsById.get(id)?.session ?? openSession(id, sessionOptions);
+  };
+
   const unwatchPage = watchPage(() => link.wake());
   link.start();
 
@@ -148,14 +160,22 @@ export const connect = (options: ConnectOptions): Client => {
       return snapshot;
     },
     subscribe: (listener) => listeners.add(() => listener()),
-    session: (id, sessionOptions = {}) => {
-      if (isClosed) throw new EspalierError("shut", "unable to open a session; the client was closed");
-      if (!isSessionId(id))
-        throw new EspalierError(
-          "invalid_id",
-          `unable to open a session; ${JSON.stringify(id)} is no session id`,
-        );
-      return sessionsById.get(id)?.session ?? openSession(id, sessionOptions);
+    session: (id, sessionOptions) => {
+      const session = sessionFor(id, sessionOptions);
+      owned.add(session);
+      return session;
+    },
+    borrow: (id, sessionOptions) => {
+      const session = sessionFor(id, sessionOptions);
+      const mine = Symbol("borrowed");
+      const borrowers = borrowersOf.get(session) ?? new Set();
+      borrowersOf.set(session, borrowers.add(mine));
+      return {
+        session,
+        release: () => {
+          if (borrowers.delete(mine) && borrowers.size === 0 && !owned.has(session)) session.close();
+        },
+      };
     },
     list: async ({ limit = LIST_LIMIT, after } = {}) => {
       const reply = await requests.ask({ type: "list", limit, ...(after === undefined ? {} : { after }) });
@@ -184,11 +204,23 @@ export const connect = (options: ConnectOptions): Client => {
   };
 };
 
-const statusOf = ({ name, error }: LinkState): { status: ClientStatus; error: ErrorBody | null } => {
+const checkedUrl = (url: string): string => {
+  if (URL.canParse(url) && /^wss?:$/.test(new URL(url).protocol)) return url;
+  throw new EspalierError(
+    "invalid",
+    `unable to connect to ${JSON.stringify(url)}; it is no ws: or wss: address`,
+  );
+};
+
+const statusOf = ({
+  name,
+  error,
+  failures,
+}: LinkState): { status: ClientStatus; error: ErrorBody | null } => {
   if (name === "live" || name === "checking") return { status: "connected", error: null };
   if (name === "off") return { status: "closed", error };
   if (name === "refused") return { status: "refused", error };
-  return { status: name === "waiting" ? "offline" : "connecting", error };
+  return { status: failures > 0 ? "offline" : "connecting", error };
 };
 
 const tokenGetter = (
@@ -241,6 +273,7 @@ export type {
 export { EspalierError, isId, isSessionId } from "@espalier/shared";
 export { type RunHandler, type ServeOptions, serveRuns } from "./agent.js";
 export type {
+  BorrowedSession,
   Client,
   ClientSnapshot,
   ClientStatus,

@@ -32,8 +32,10 @@ export type LinkState = {
   readonly name: LinkName;
   /** The number of the try, raised with each. */
   readonly connection: number;
-  /** Tries in a row that did not become live. */
+  /** Tries in a row that did not stay live for a while. */
   readonly failures: number;
+  /** When this try became live; null where it has not. */
+  readonly liveAt: number | null;
   /** Why it is waiting or refused. */
   readonly error: ErrorBody | null;
 };
@@ -68,19 +70,24 @@ const OPEN_MS = 10_000;
 /** With the answer's time, a dead peer is found within 35 s. */
 const QUIET_MS = 25_000;
 const ANSWER_MS = 10_000;
+/** A connection that ends sooner is a failure, so that one which ends at once is not tried without end. */
+const STABLE_MS = 10_000;
 const BACKOFF_MIN_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
 
-export const LINK_OFF: LinkState = { name: "off", connection: 0, failures: 0, error: null };
+export const LINK_OFF: LinkState = { name: "off", connection: 0, failures: 0, liveAt: null, error: null };
 
 /** Full jitter: any time up to a bound that doubles. */
 export const backoffMs = (failures: number, chance: number): number =>
   chance * Math.min(BACKOFF_MAX_MS, BACKOFF_MIN_MS * 2 ** Math.min(failures, 16));
 
+/** What a step takes from outside: the time, and chance to spread the tries of many clients. */
+export type World = { readonly now: number; readonly chance: number };
+
 type Handler<Type extends LinkEvent["type"]> = (
   state: LinkState,
   event: Extract<LinkEvent, { type: Type }>,
-  chance: number,
+  world: World,
 ) => Step;
 type Row = { readonly [Type in LinkEvent["type"]]: Handler<Type> };
 
@@ -94,26 +101,30 @@ const ask = (state: LinkState): Step => {
   };
 };
 
-const wait = (state: LinkState, error: ErrorBody, chance: number): Step => ({
-  state: { ...state, name: "waiting", failures: state.failures + 1, error },
-  effects: [{ type: "drop" }, { type: "timer", delayMs: backoffMs(state.failures, chance) }],
-});
+const wait = (state: LinkState, error: ErrorBody, { now, chance }: World): Step => {
+  const wasStable = state.liveAt !== null && now - state.liveAt >= STABLE_MS;
+  const failures = wasStable ? 0 : state.failures;
+  return {
+    state: { ...state, name: "waiting", failures: failures + 1, liveAt: null, error },
+    effects: [{ type: "drop" }, { type: "timer", delayMs: backoffMs(failures, chance) }],
+  };
+};
 
 const LATE: ErrorBody = { code: "timeout", message: "unable to connect; the server did not answer in time" };
-const waitLate: Handler<"timer"> = (state, _event, chance) => wait(state, LATE, chance);
-const waitDropped: Handler<"dropped"> = (state, { error }, chance) => wait(state, error, chance);
+const waitLate: Handler<"timer"> = (state, _event, world) => wait(state, LATE, world);
+const waitDropped: Handler<"dropped"> = (state, { error }, world) => wait(state, error, world);
 
 /** What the server refuses for good would be refused again; anything else is worth another try. */
-const refuse: Handler<"refused"> = (state, { error }, chance) =>
+const refuse: Handler<"refused"> = (state, { error }, world) =>
   error.code === "unauthorized" || error.code === "protocol" || error.code === "forbidden"
     ? {
-        state: { ...state, name: "refused", error },
+        state: { ...state, name: "refused", liveAt: null, error },
         effects: [{ type: "drop" }, { type: "timer", delayMs: null }],
       }
-    : wait(state, error, chance);
+    : wait(state, error, world);
 
 const stop: Handler<"stop"> = (state) => ({
-  state: { ...state, name: "off", failures: 0, error: null },
+  state: { ...state, name: "off", failures: 0, liveAt: null, error: null },
   effects: [{ type: "drop" }, { type: "timer", delayMs: null }],
 });
 
@@ -148,7 +159,7 @@ const TABLE: Record<LinkName, Row> = {
         { type: "open", connection: state.connection, token },
       ],
     }),
-    noToken: (state, { error }, chance) => wait(state, error, chance),
+    noToken: (state, { error }, world) => wait(state, error, world),
     timer: waitLate,
   },
   opening: {
@@ -163,8 +174,8 @@ const TABLE: Record<LinkName, Row> = {
   },
   greeting: {
     ...quiet,
-    welcome: (state) => ({
-      state: { ...state, name: "live", failures: 0, error: null },
+    welcome: (state, _event, { now }) => ({
+      state: { ...state, name: "live", liveAt: now, error: null },
       effects: [{ type: "timer", delayMs: QUIET_MS }],
     }),
     refused: refuse,
@@ -193,9 +204,9 @@ const TABLE: Record<LinkName, Row> = {
   refused: { ...quiet, start: ask },
 };
 
-/** `chance` is at least 0 and below 1; it spreads the tries of many clients. */
-export const stepLink = (state: LinkState, event: LinkEvent, chance: number): Step => {
+/** `chance` is at least 0 and below 1, `now` in ms of a clock that only rises. */
+export const stepLink = (state: LinkState, event: LinkEvent, world: World): Step => {
   if ("connection" in event && event.connection !== state.connection) return stay(state);
   const handle = TABLE[state.name][event.type] as Handler<LinkEvent["type"]>;
-  return handle(state, event as never, chance);
+  return handle(state, event as never, world);
 };

@@ -1,6 +1,8 @@
 /** Carries out what the table in `link-state.ts` says: sockets, timers, tokens. Holds no policy. */
 import {
   type ClientMessage,
+  type ErrorBody,
+  MESSAGE_BYTES,
   PROTOCOL_VERSION,
   type Runtime,
   refusal,
@@ -27,8 +29,8 @@ export type Link = {
   stop(): void;
   /** The page was shown, or the network came back: look at once. */
   wake(): void;
-  /** False where there is no connection: nothing was sent. */
-  send(message: ClientMessage): boolean;
+  /** Null where it was handed to the connection; else why it was not. */
+  send(message: ClientMessage): ErrorBody | null;
 };
 
 export const createLink = (options: LinkOptions): Link => {
@@ -41,7 +43,7 @@ export const createLink = (options: LinkOptions): Link => {
 
   const dispatch = (event: LinkEvent): void => {
     const before = state;
-    const step = stepLink(state, event, runtime.random());
+    const step = stepLink(state, event, { now: runtime.elapsed(), chance: runtime.random() });
     state = step.state;
     for (const effect of step.effects) carryOut(effect);
     if (before.name !== state.name) options.onState(state);
@@ -82,14 +84,24 @@ export const createLink = (options: LinkOptions): Link => {
 
   const receive = (connection: number, data: unknown): void => {
     if (connection !== state.connection) return;
-    let message: ServerMessage;
-    try {
-      message = JSON.parse(String(data)) as ServerMessage;
-    } catch {
-      const error = refusal("invalid", "unable to go on; the server sent what is not JSON");
-      return dispatch({ type: "dropped", connection, error });
-    }
+    const message = parse(data);
+    if (message === null) return dropSenseless(connection);
     heard(connection);
+    try {
+      take(connection, message);
+    } catch (cause) {
+      // It has not the shape that was promised. Listeners cannot throw this far.
+      dropSenseless(connection, cause);
+    }
+  };
+
+  const dropSenseless = (connection: number, cause?: unknown): void => {
+    const reason = cause === undefined ? "" : ` (${String(cause)})`;
+    const error = refusal("invalid", `unable to go on; the server sent what makes no sense${reason}`);
+    dispatch({ type: "dropped", connection, error });
+  };
+
+  const take = (connection: number, message: ServerMessage): void => {
     if (!("type" in message)) return options.onMessage(message);
     if (message.type === "pong") return;
     if (message.type === "refused" && message.n === undefined && message.id === undefined)
@@ -101,15 +113,15 @@ export const createLink = (options: LinkOptions): Link => {
 
   /** While nobody waits for a sign of life it is only noted: this runs with every message. */
   const heard = (connection: number): void => {
-    if (state.name === "live") heardAt = runtime.now();
+    if (state.name === "live") heardAt = runtime.elapsed();
     else dispatch({ type: "heard", connection });
   };
 
   /** A timer that ran out while messages came is set again from the last one. */
   const setTimer = (delayMs: number): void => {
-    const setAt = runtime.now();
+    const setAt = runtime.elapsed();
     cancelTimer = runtime.setTimer(delayMs, () => {
-      const restMs = Math.min(delayMs, heardAt + delayMs - runtime.now());
+      const restMs = Math.min(delayMs, heardAt + delayMs - runtime.elapsed());
       if (state.name === "live" && heardAt > setAt && restMs > 0) setTimer(restMs);
       else dispatch({ type: "timer" });
     });
@@ -126,7 +138,21 @@ export const createLink = (options: LinkOptions): Link => {
     dropped.close();
   };
 
-  const sendNow = (message: ClientMessage): void => socket?.send(JSON.stringify(message));
+  /** A message that is too large would end the connection, and be sent again on the next one. */
+  const sendNow = (message: ClientMessage): ErrorBody | null => {
+    const text = JSON.stringify(message);
+    if (text.length * 3 > MESSAGE_BYTES && new TextEncoder().encode(text).length > MESSAGE_BYTES)
+      return refusal("too_large", `unable to send; a message takes at most ${MESSAGE_BYTES} bytes`);
+    try {
+      socket?.send(text);
+      return null;
+    } catch (cause) {
+      const error = refusal("offline", `unable to send to ${options.url}; ${String(cause)}`);
+      const { connection } = state;
+      runtime.defer(() => dispatch({ type: "dropped", connection, error }));
+      return error;
+    }
+  };
 
   const carryOut = (effect: LinkEffect): void => {
     switch (effect.type) {
@@ -167,11 +193,21 @@ export const createLink = (options: LinkOptions): Link => {
     stop: () => dispatch({ type: "stop" }),
     wake: () => dispatch({ type: "wake" }),
     send: (message) => {
-      if (state.name !== "live" && state.name !== "checking") return false;
-      sendNow(message);
-      return true;
+      if (!isConnected(state)) return NOT_CONNECTED;
+      return sendNow(message);
     },
   };
+};
+
+const NOT_CONNECTED = refusal("offline", "unable to send; there is no connection");
+
+const parse = (data: unknown): ServerMessage | null => {
+  try {
+    const message: unknown = JSON.parse(String(data));
+    return typeof message === "object" && message !== null ? (message as ServerMessage) : null;
+  } catch {
+    return null;
+  }
 };
 
 /** A close follows every error of a socket, and says what there is to say. */

@@ -3,12 +3,13 @@
  * acknowledged, and sent again after every join (O1, O3); a repeat is harmless (L4).
  */
 import {
+  type AppendDraft,
   type EntryId,
   type ErrorBody,
   type ErrorCode,
   jsonFault,
-  MESSAGE_BYTES,
   type Place,
+  type PrincipalId,
   type PublishItem,
   type Runtime,
   refusal,
@@ -22,6 +23,7 @@ import {
   type WriteChange,
 } from "./pending.js";
 import { createQueueKeeper, type QueueStorage } from "./queue-storage.js";
+import { isPassing } from "./requests.js";
 import { createStreamWriter, type StreamControl, type StreamWriter } from "./stream-writer.js";
 import type { Sync } from "./sync.js";
 import type { Settled } from "./view-types.js";
@@ -38,6 +40,8 @@ export type Outgoing = {
   sendAll(): void;
   appended(message: Extract<ServerMessage, { type: "appended" }>): void;
   appendRefused(id: EntryId, error: ErrorBody): void;
+  /** The session was refused for good: what waits is refused with it, to be seen and retried (O2). */
+  failAll(error: ErrorBody): void;
   /** Ends what waits for an answer here; the queue stays in its storage. */
   close(): void;
 };
@@ -47,19 +51,17 @@ type OutgoingOptions = {
   readonly sync: Sync;
   readonly storage: QueueStorage | undefined;
   readonly storageKey: string;
-  readonly send: (
-    message: { type: "append"; ch: number } & Parameters<Parameters<typeof createStreamWriter>[0]["send"]>[0],
-  ) => boolean;
+  readonly send: (message: { type: "append"; ch: number } & AppendDraft) => ErrorBody | null;
+  /** Null before the server has said who this is. */
+  readonly getPrincipal: () => PrincipalId | null;
   /** A write was acknowledged, refused, added or taken away. */
   readonly onChange: (change: WriteChange) => void;
   readonly onStorageFault: (error: ErrorBody) => void;
 };
 
+const RETRY_MS = 1000;
 /** Not the write's fault: it is sent again after the next join. */
 const UNANSWERED: ReadonlySet<ErrorCode> = new Set(["offline", "not_joined"]);
-/** Room for what the message holds beside the write. */
-const MAX_WRITE_LENGTH = MESSAGE_BYTES - 4096;
-
 export const createOutgoing = (options: OutgoingOptions): Outgoing => {
   const { sync, runtime, storage, storageKey, onChange } = options;
   const placers = new Map<string, Placer>();
@@ -67,6 +69,9 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
   const checked = new WeakSet<Write>();
   const settlers = new Map<string, (settled: Settled) => void>();
   const streams = new Map<EntryId, StreamControl>();
+  /** Added and not tried yet, in order: one that a listener adds goes after the one that it heard of. */
+  const toTry: Write[] = [];
+  let isClosed = false;
 
   const keeper =
     storage === undefined ? null : createQueueKeeper(storage, storageKey, options.onStorageFault);
@@ -113,24 +118,54 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
       queue.remove(write.id);
       const last = reply.entries.at(-1);
       settle(write.id, { ok: true, seq: last?.seq, parentId: last?.parentId });
-    } else if (reply.type === "refused" && !UNANSWERED.has(reply.error.code)) refuse(write.id, reply.error);
+    } else if (reply.type === "refused" && !UNANSWERED.has(reply.error.code)) {
+      if (isStreamed(write) && isPassing(reply.error)) trySoon(write.id);
+      else refuse(write.id, reply.error);
+    }
+  };
+
+  /** The beginning of a stream has nobody to press a button: what passes is tried again. */
+  const isStreamed = ({ items }: Write): boolean => items.some(({ draft }) => streams.has(draft.id));
+
+  const trySoon = (id: string): void => {
+    runtime.setTimer(RETRY_MS * (1 + runtime.random()), () => {
+      const write = queue.get(id);
+      if (write?.state === "pending" && !isClosed) trySend(write);
+    });
   };
 
   /** What cannot be taken is refused here, at each try; what cannot be sent now waits for the next join. */
   const trySend = (write: Write): void => {
-    const fault = checked.has(write) ? null : writeFault(write);
+    const fault = (checked.has(write) ? null : writeFault(write)) ?? strangerFault(write);
     checked.add(write);
     if (fault !== null) refuse(write.id, fault);
     else if (sync.status === "live") void sendWrite(write);
+    else if (sync.status === "failed" && sync.error !== null) refuse(write.id, sync.error);
+  };
+
+  /** What a storage kept for somebody else is not sent in this one's name. */
+  const strangerFault = ({ id, by }: Write): ErrorBody | null => {
+    const principal = options.getPrincipal();
+    return by === undefined || principal === null || by === principal
+      ? null
+      : refusal("forbidden", `unable to send ${id}; ${by} wrote it, and this is ${principal}`);
+  };
+
+  const tryAdded = (): void => {
+    for (let write = toTry.shift(); write !== undefined; write = toTry.shift()) trySend(write);
   };
 
   return {
     queue,
     submit: (write, placer) => {
+      if (isClosed) return Promise.resolve({ ok: false, error: SHUT });
       if (placer !== null) placers.set(write.id, placer);
       const settled = new Promise<Settled>((resolve) => settlers.set(write.id, resolve));
-      queue.add(write);
-      trySend(write);
+      const by = options.getPrincipal();
+      const own: Write = by === null ? write : { ...write, by };
+      toTry.push(own);
+      queue.add(own);
+      tryAdded();
       return settled;
     },
     resend: (id) => {
@@ -153,10 +188,12 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
       const control = createStreamWriter({
         id,
         runtime,
-        send: (append) => sync.ch !== null && options.send({ type: "append", ch: sync.ch, ...append }),
+        send: (append) =>
+          sync.ch !== null && options.send({ type: "append", ch: sync.ch, ...append }) === null,
         onSettled: () => void streams.delete(id),
       });
-      streams.set(id, control);
+      if (isClosed) control.refused(SHUT);
+      else streams.set(id, control);
       return control.writer;
     },
     sendAll: () => {
@@ -169,11 +206,15 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
       const isUnpublished = error.code === "not_found" && queue.get(id) !== undefined;
       if (!UNANSWERED.has(error.code) && !isUnpublished) streams.get(id)?.refused(error);
     },
-    close: () => {
-      const error = refusal("shut", "unable to wait for the answer; the session was closed here");
-      for (const resolve of settlers.values()) resolve({ ok: false, error });
-      settlers.clear();
+    failAll: (error) => {
+      for (const { id, state } of queue.all()) if (state === "pending") refuse(id, error);
       for (const stream of [...streams.values()]) stream.refused(error);
+    },
+    close: () => {
+      isClosed = true;
+      for (const resolve of settlers.values()) resolve({ ok: false, error: SHUT });
+      settlers.clear();
+      for (const stream of [...streams.values()]) stream.refused(SHUT);
     },
   };
 };
@@ -186,13 +227,12 @@ const placeWithoutView = (write: Write, index: number): Place => {
   return { after: previous === undefined ? (write.afterId ?? write.anchorId) : previous.draft.id };
 };
 
-/** What the server would not take at all is refused here, so that it cannot end the connection (L6). */
+/** What is no JSON cannot be sent at all (L6); what is too large is told by the connection. */
 const writeFault = ({ id, items, run }: Write): ErrorBody | null => {
   const sent = [items.map(({ draft }) => draft), run ?? null];
   const fault = jsonFault(sent);
   if (fault !== null) return refusal("invalid", `unable to send ${id}; ${fault}`);
-  const bytes = new TextEncoder().encode(JSON.stringify(sent)).length;
-  return bytes > MAX_WRITE_LENGTH
-    ? refusal("too_large", `unable to send ${id}; it takes ${bytes} bytes of at most ${MAX_WRITE_LENGTH}`)
-    : null;
+  return null;
 };
+
+const SHUT = refusal("shut", "unable to send; the session was closed here");

@@ -2,7 +2,7 @@
  * What was written here and is not acknowledged (O1–O3): kept in order, sent after each join, shown by
  * the view that wrote it. It never enters the tree.
  */
-import type { Draft, EntryId, ErrorBody, Place, RunRequest } from "@espalier/shared";
+import type { Draft, EntryId, ErrorBody, Place, PrincipalId, RunRequest } from "@espalier/shared";
 
 /** Where a write goes; `leaf` stands for where its view's line ends when it is sent (O3). */
 export type Intent = Place | { readonly at: "leaf" };
@@ -30,6 +30,8 @@ export type Write = {
   readonly isFormerHeld?: boolean;
   readonly state: WriteState;
   readonly error: ErrorBody | null;
+  /** Who wrote it, where that was known: another's words are not sent as one's own. */
+  readonly by?: PrincipalId;
   /** ms, this client's clock: shown until the server's is known. */
   readonly time: number;
 };

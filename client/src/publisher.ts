@@ -91,13 +91,18 @@ export const createPublisher = ({ runtime, replica, outgoing, sync, load }: Publ
     }
   };
 
-  return {
-    publish,
-    stream,
-    loadPath,
-    hold: (run) => ({
+  const hold = (run: Run): HeldRun => {
+    const streams: StreamWriter[] = [];
+    return {
       run,
-      stream: (draft = {}) => stream(draft, undefined, run.id),
+      get error() {
+        return streams.find(({ error }) => error !== null)?.error ?? null;
+      },
+      stream: (draft = {}) => {
+        const writer = stream(draft, undefined, run.id);
+        streams.push(writer);
+        return writer;
+      },
       publish: (draft) => {
         const whole = { ...draft, id: draft.id ?? newEntryId(), runId: run.id } as Draft;
         return publish([{ draft: whole, intent: undefined }]);
@@ -105,6 +110,13 @@ export const createPublisher = ({ runtime, replica, outgoing, sync, load }: Publ
       history: async () => (run.inputId === null ? [] : loadPath(run.inputId)),
       end: async (status = "done", details = {}) =>
         errorOf(await sync.askUntilAnswered({ type: "end", id: run.id, status, ...details })),
-    }),
+    };
+  };
+
+  return {
+    publish,
+    stream,
+    loadPath,
+    hold,
   };
 };

@@ -1,5 +1,11 @@
 /** Commands and their answers, told apart by `n`. A connection that ends answers what is left. */
-import { type ClientMessage, type ErrorBody, refusal, type ServerMessage } from "@espalier/shared";
+import {
+  type ClientMessage,
+  type ErrorBody,
+  type ErrorCode,
+  refusal,
+  type ServerMessage,
+} from "@espalier/shared";
 
 export type Numbered = Extract<ClientMessage, { n: number }>;
 export type Unnumbered = Numbered extends infer M ? (M extends Numbered ? Omit<M, "n"> : never) : never;
@@ -16,7 +22,7 @@ export type Reply = Answered | { readonly type: "refused"; readonly error: Error
 export type Ask<M> = (message: M, take?: (reply: Reply) => void) => Promise<Reply>;
 
 export type Requests = {
-  /** Always answered; with `offline` where there is no connection, or it ends first. */
+  /** Always answered; with what `send` says where it was not sent, with `offline` where the connection ends first. */
   readonly ask: Ask<Unnumbered>;
   /** True where the message was the answer to a command. */
   settle(message: ServerMessage): boolean;
@@ -24,12 +30,12 @@ export type Requests = {
   drop(): void;
 };
 
-const OFFLINE: Reply = {
+const DROPPED: Reply = {
   type: "refused",
-  error: refusal("offline", "unable to ask; there is no connection"),
+  error: refusal("offline", "unable to wait for the answer; the connection ended"),
 };
 
-export const createRequests = (send: (message: ClientMessage) => boolean): Requests => {
+export const createRequests = (send: (message: ClientMessage) => ErrorBody | null): Requests => {
   const waiting = new Map<number, (reply: Reply) => void>();
   let nextN = 1;
   return {
@@ -41,8 +47,9 @@ export const createRequests = (send: (message: ClientMessage) => boolean): Reque
           resolve(reply);
           take?.(reply);
         };
-        if (send({ ...message, n } as Numbered)) waiting.set(n, answer);
-        else answer(OFFLINE);
+        const error = send({ ...message, n } as Numbered);
+        if (error === null) waiting.set(n, answer);
+        else answer({ type: "refused", error });
       }),
     settle: (message) => {
       if (!("type" in message) || !("n" in message) || message.n === undefined) return false;
@@ -54,9 +61,13 @@ export const createRequests = (send: (message: ClientMessage) => boolean): Reque
     drop: () => {
       const dropped = [...waiting.values()];
       waiting.clear();
-      for (const answer of dropped) answer(OFFLINE);
+      for (const answer of dropped) answer(DROPPED);
     },
   };
 };
+
+/** Refusals of what was right, by a server that could not do it just then: another try may not meet them. */
+export const isPassing = ({ code }: ErrorBody): boolean => PASSING.has(code);
+const PASSING: ReadonlySet<ErrorCode> = new Set(["unavailable", "overloaded", "timeout", "internal"]);
 
 export const errorOf = (reply: Reply): ErrorBody | null => (reply.type === "refused" ? reply.error : null);

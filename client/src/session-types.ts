@@ -45,7 +45,10 @@ export type StreamDraft = Partial<Pick<MessageDraft, "role" | "parts" | "meta" |
 
 /** A run that this client holds. */
 export type HeldRun = {
+  /** As it was when it was claimed. */
   readonly run: Run;
+  /** The first failure of its streams, or null. */
+  readonly error: ErrorBody | null;
   /** Begins a streaming message where the run writes. */
   stream(draft?: StreamDraft): StreamWriter;
   /** Publishes a whole entry where the run writes. */

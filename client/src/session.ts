@@ -39,12 +39,15 @@ export type SessionHost = {
   readonly view: ViewOptions;
   readonly runtime: Runtime;
   readonly storage: QueueStorage | undefined;
-  readonly getPrincipal: () => PrincipalId;
+  /** Null before the server has said who this is. */
+  readonly getPrincipal: () => PrincipalId | null;
   readonly ask: Ask<Unnumbered>;
   readonly send: Parameters<typeof createOutgoing>[0]["send"];
   readonly leave: (ch: number) => void;
   readonly onClosed: () => void;
 };
+
+const NOBODY = "unknown" as PrincipalId;
 
 export const createSession = (host: SessionHost): SessionControl => {
   const { id, runtime } = host;
@@ -118,6 +121,7 @@ export const createSession = (host: SessionHost): SessionControl => {
       for (const view of [...views]) view.start();
       outgoing.sendAll();
     },
+    onFailed: (error) => outgoing.failAll(error),
     onStatus: () => tell({ type: "status" }),
   });
 
@@ -127,6 +131,7 @@ export const createSession = (host: SessionHost): SessionControl => {
     storage: host.storage,
     storageKey: `espalier:${id}`,
     send: host.send,
+    getPrincipal: host.getPrincipal,
     onChange: (change) => {
       const concerned = [...views].filter((view) => view.writeChanged(change));
       for (const view of concerned) view.flush();
@@ -177,7 +182,7 @@ export const createSession = (host: SessionHost): SessionControl => {
     queue: outgoing.queue,
     runtime,
     get principal() {
-      return host.getPrincipal();
+      return host.getPrincipal() ?? NOBODY;
     },
     submit: (write, view) => outgoing.submit(write, view),
     resend: (writeId) => outgoing.resend(writeId),

@@ -21,6 +21,7 @@ import {
   trimDeltas,
   type Usage,
 } from "@espalier/shared";
+import { isPassing } from "./requests.js";
 import type { Settled } from "./view-types.js";
 
 /** What may wait for acknowledgement, in UTF-16 code units; past it the writer fails. */
@@ -28,6 +29,9 @@ export const MAX_UNACKNOWLEDGED = 8 * 1024 * 1024;
 
 /** What one message carries: a code unit takes up to six bytes in JSON. */
 const MAX_PART_LENGTH = MESSAGE_BYTES / 8;
+
+/** Between two tries of what the server could not take; spread up to twice that. */
+const RETRY_MS = 1000;
 
 export type EndStatus = Exclude<EntryStatus, "streaming">;
 
@@ -74,6 +78,7 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
   let error: ErrorBody | null = null;
   let isDone = false;
   let isPacing = false;
+  let isRetrying = false;
   /** There was no connection; `resume` tells when there is one. */
   let isOffline = false;
   /** Half of a surrogate pair, whose other half is in the next text (S2). */
@@ -128,6 +133,24 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
       sentSize = end;
       isEndSent = ending !== null && isLast;
     }
+  };
+
+  /** The server could not take it just now: everything from the last acknowledgement goes out again (S9). */
+  const trySoon = (): void => {
+    if (isRetrying || isDone) return;
+    isRetrying = true;
+    runtime.setTimer(RETRY_MS * (1 + runtime.random()), () => {
+      isRetrying = false;
+      if (isOffline || isDone) return;
+      rewind();
+      sendRest();
+    });
+  };
+
+  const rewind = (): void => {
+    sentSize = acknowledgedSize;
+    isEndSent = false;
+    rewoundTo = null;
   };
 
   /** The first goes out at once; what follows in the same turn is sent together. */
@@ -212,10 +235,8 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
       },
     },
     resume: () => {
-      sentSize = acknowledgedSize;
-      isEndSent = false;
       isOffline = false;
-      rewoundTo = null;
+      rewind();
       sendRest();
     },
     acknowledged: (upTo, status) => {
@@ -233,6 +254,7 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
     },
     abandon: (cause) => giveUp(cause, "aborted"),
     refused: (cause) => {
+      if (isPassing(cause)) return trySoon();
       if (cause.code !== "gap" || cause.size === undefined) return fail(cause);
       // Somebody else wrote, or what was acknowledged is gone: it cannot be gone on with.
       if (cause.size < acknowledgedSize || cause.size > size) return fail(cause);

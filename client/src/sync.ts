@@ -18,7 +18,7 @@ import {
 } from "@espalier/shared";
 import { backoffMs } from "./link-state.js";
 import type { Replica, ReplicaChange } from "./replica.js";
-import type { Ask, Reply, Unnumbered } from "./requests.js";
+import { type Ask, isPassing, type Reply, type Unnumbered } from "./requests.js";
 
 export type SyncStatus = "offline" | "joining" | "live" | "failed";
 
@@ -46,7 +46,7 @@ export type Sync = {
   lost(): void;
   /** One try on this connection. */
   readonly ask: Ask<ChannelMessage>;
-  /** Waits for a connection, and asks again after a drop: for what may be asked twice. */
+  /** Waits for a connection, and asks again after a drop or a passing refusal: for what may be asked twice. */
   readonly askUntilAnswered: Ask<ChannelMessage>;
   close(): void;
 };
@@ -63,21 +63,20 @@ type SyncOptions = {
   readonly onChanges: (changes: readonly ReplicaChange[]) => void;
   /** Joined: what is waiting may be sent. */
   readonly onLive: () => void;
+  /** Refused for good: what waits cannot be sent. */
+  readonly onFailed: (error: ErrorBody) => void;
   readonly onStatus: () => void;
 };
 
-/** Refusals that another try may not meet. */
-const PASSING: ReadonlySet<ErrorCode> = new Set([
-  "unavailable",
-  "overloaded",
-  "timeout",
-  "internal",
-  "offline",
-  "shut",
-]);
+/** After so many passing refusals in a row, about a minute, one is answered with them. */
+const MAX_TRIES = 8;
+
+/** A session that was put away at rest comes back like one whose server was busy. */
+const mayPass = (error: ErrorBody): boolean =>
+  isPassing(error) || error.code === "offline" || error.code === "shut";
 
 export const createSync = (options: SyncOptions): Sync => {
-  const { id, replica, runtime, lines, onChanges, onLive, onStatus } = options;
+  const { id, replica, runtime, lines, onChanges, onLive, onFailed, onStatus } = options;
   let status: SyncStatus = "offline";
   let error: ErrorBody | null = null;
   let ch: number | null = null;
@@ -147,10 +146,16 @@ export const createSync = (options: SyncOptions): Sync => {
 
   const refused = (cause: ErrorBody): void => {
     joining = null;
-    if (!PASSING.has(cause.code)) return become("failed", cause);
+    if (!mayPass(cause)) return giveUp(cause);
     become("joining", cause);
     failures += 1;
     cancelRetry = runtime.setTimer(backoffMs(failures, runtime.random()), () => join(true));
+  };
+
+  const giveUp = (cause: ErrorBody): void => {
+    become("failed", cause);
+    onFailed(cause);
+    for (const go of whenLive.splice(0)) go();
   };
 
   const ask: Sync["ask"] = async (message, take) => {
@@ -165,8 +170,14 @@ export const createSync = (options: SyncOptions): Sync => {
     if (status === "live") join(true);
   };
 
+  /** Also when it can not become live any more. */
   const untilLive = (): Promise<void> =>
-    status === "live" || isClosed ? Promise.resolve() : new Promise((resolve) => whenLive.push(resolve));
+    status === "live" || status === "failed" || isClosed
+      ? Promise.resolve()
+      : new Promise((resolve) => whenLive.push(resolve));
+
+  const pause = (delayMs: number): Promise<void> =>
+    new Promise((resolve) => void runtime.setTimer(delayMs, resolve));
 
   return {
     get status() {
@@ -195,21 +206,26 @@ export const createSync = (options: SyncOptions): Sync => {
       if (isMissing) lost();
     },
     left: (cause) => {
-      if (PASSING.has(cause.code)) refused(cause);
-      else become("failed", cause);
+      if (mayPass(cause)) refused(cause);
+      else giveUp(cause);
     },
     lost,
     ask,
     askUntilAnswered: async (message, take) => {
-      for (;;) {
+      for (let tries = 1; ; ) {
         await untilLive();
         if (isClosed)
           return { type: "refused", error: refusal("shut", `unable to ask; session ${id} was closed here`) };
+        if (status === "failed" && error !== null) return { type: "refused", error };
         const reply = await ask(message, take);
-        const isDropped = reply.type === "refused" && DROPPED.has(reply.error.code);
-        if (!isDropped) return reply;
-        // The connection's end is told next; until then this would ask in a circle.
-        await new Promise<void>((resolve) => runtime.defer(resolve));
+        if (reply.type !== "refused") return reply;
+        if (DROPPED.has(reply.error.code)) {
+          // The connection's end is told next; until then this would ask in a circle.
+          await new Promise<void>((resolve) => runtime.defer(resolve));
+        } else if (isPassing(reply.error) && tries < MAX_TRIES) {
+          await pause(backoffMs(tries, runtime.random()));
+          tries += 1;
+        } else return reply;
       }
     },
     close: () => {

@@ -11,6 +11,7 @@ import {
   stepLink,
 } from "../../client/src/link-state.js";
 
+const WORLD = { now: 0, chance: 0.5 };
 const gone = refusal("offline", "unable to go on; the line is cut");
 
 const run = (
@@ -20,7 +21,7 @@ const run = (
   let state = from;
   const effects: string[] = [];
   for (const event of events) {
-    const step = stepLink(state, event, 0.5);
+    const step = stepLink(state, event, WORLD);
     state = step.state;
     effects.push(...step.effects.map(({ type }) => type));
   }
@@ -37,7 +38,7 @@ const live = (connection = 1): LinkEvent[] => [
 describe("a connection", () => {
   test("[J4] asks for a token, opens, greets, and is live", () => {
     const { state, effects } = run(live());
-    expect(state).toMatchObject({ name: "live", failures: 0, error: null });
+    expect(state).toMatchObject({ name: "live", liveAt: 0, error: null });
     expect(effects.filter((type) => type !== "timer" && type !== "drop")).toEqual([
       "getToken",
       "open",
@@ -59,7 +60,7 @@ describe("a connection", () => {
       { type: "opened", connection: 1 },
       { type: "token", connection: 1, token: "old" },
     ] satisfies LinkEvent[])
-      expect(stepLink(before, late, 0.5)).toEqual({ state: before, effects: [] });
+      expect(stepLink(before, late, WORLD)).toEqual({ state: before, effects: [] });
   });
 
   test("[J4] waits longer after each failure, spread over the whole time, up to 30 s", () => {
@@ -67,6 +68,19 @@ describe("a connection", () => {
       [500, 1000, 2000, 4000, 30_000, 30_000].map((bound) => expect.closeTo(bound, 0)),
     );
     expect(backoffMs(5, 0)).toBe(0);
+  });
+
+  test("[J4] a connection that ends at once counts as a failure, one that lasted does not", () => {
+    const drop = (livedMs: number) => {
+      const { state } = run(live());
+      return stepLink(
+        { ...state, failures: 4 },
+        { type: "dropped", connection: 1, error: gone },
+        { now: livedMs, chance: 1 },
+      );
+    };
+    expect(drop(100).effects.at(-1)).toEqual({ type: "timer", delayMs: 8000 });
+    expect(drop(60_000).effects.at(-1)).toEqual({ type: "timer", delayMs: 500 });
   });
 
   test("[J4] a refused token is not tried again by itself; a start is", () => {
@@ -123,7 +137,7 @@ describe("a connection", () => {
             checking: { type: "heard", connection },
             live: { type: "wake" },
           };
-          state = stepLink(state, next[state.name], 0.5).state;
+          state = stepLink(state, next[state.name], WORLD).state;
         }
         expect([...seen, state.name].at(-1)).toBe("live");
       }),

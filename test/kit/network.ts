@@ -29,6 +29,10 @@ export type Network = {
   isDown: boolean;
   /** A WebSocket constructor for one client. */
   socketFor(owner: string): new (url: string) => unknown;
+  /** The server's end says something that no server would. */
+  say(owner: string, text: string): void;
+  /** The next text that a client sends throws. */
+  failSends(owner: string): void;
   /** Every text that was delivered to clients, newest last. */
   readonly log: { readonly to: "server" | "client"; readonly owner: string; readonly text: string }[];
 };
@@ -40,10 +44,15 @@ export const createNetwork = (
   const pairs: Pair[] = [];
   const log: Network["log"] = [];
 
+  const sayById = new Map<string, (text: string) => void>();
+  const failing = new Set<string>();
+
   const network: Network = {
     pairs,
     log,
     isDown: false,
+    say: (owner, text) => sayById.get(owner)?.(text),
+    failSends: (owner) => void failing.add(owner),
     socketFor: (owner) =>
       class {
         onopen: ((event: unknown) => void) | null = null;
@@ -90,7 +99,11 @@ export const createNetwork = (
             },
             owner,
           );
-          this.send = (text) => void (isOpen && !isSilent && toServer.push(text));
+          this.send = (text) => {
+            if (failing.delete(owner)) throw new Error("the socket is broken");
+            if (isOpen && !isSilent) toServer.push(text);
+          };
+          sayById.set(owner, (text) => this.onmessage?.({ data: text }));
           this.close = () => end(1000);
           const pair: Pair = {
             owner,
