@@ -19,7 +19,9 @@ import type { Settled, View, ViewOptions } from "./view-types.js";
 
 /** The same object until something of it changes. */
 export type SessionSnapshot = {
+  /** `live`: joined; `failed`: refused for good, until `retry`. */
   readonly status: SyncStatus;
+  /** Why it failed or is tried again, or why unsent writes cannot be kept. */
   readonly error: ErrorBody | null;
   /** The register `title`. */
   readonly title: string | null;
@@ -27,6 +29,7 @@ export type SessionSnapshot = {
   readonly writes: readonly Write[];
 };
 
+/** One object a change; the snapshot and the registers are as they are then. */
 export type SessionChange =
   | { readonly type: "status" }
   | { readonly type: "writes" }
@@ -59,6 +62,7 @@ export type HeldRun = {
   end(status?: "done" | "failed", details?: { usage?: Usage; error?: ErrorBody }): Promise<ErrorBody | null>;
 };
 
+/** One conversation as this client has it: its views, its registers, and the writing side for agents. */
 export type Session = {
   readonly id: SessionId;
   readonly snapshot: SessionSnapshot;
@@ -66,6 +70,7 @@ export type Session = {
   subscribe(listener: (change: SessionChange) => void): () => void;
   /** The default view: made when it is first asked for. */
   readonly view: View;
+  /** Another view over the same tree, with a leaf, selections and window of its own (V1). */
   createView(options?: ViewOptions): View;
   /** A register's value, or null (G1). */
   register(key: string): Json;
@@ -73,6 +78,7 @@ export type Session = {
   setRegister(key: string, value: Json): Promise<ErrorBody | null>;
   /** Runs that have not ended, the oldest first. */
   runs(): readonly Run[];
+  /** A run that is open, or that belongs to an entry that was loaded. */
   run(id: RunId): Run | undefined;
   /** Takes a requested run; only one writer gets it (R1). */
   claim(id: RunId): Promise<HeldRun | ErrorBody>;
@@ -84,5 +90,6 @@ export type Session = {
   loadPath(id: EntryId): Promise<readonly Entry[] | ErrorBody>;
   /** Joins again after a refusal. */
   retry(): void;
+  /** Leaves it, and closes its views. What was not sent stays in the storage. */
   close(): void;
 };
