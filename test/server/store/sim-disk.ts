@@ -106,6 +106,7 @@ export const createSimDisk = (random: Random, names = new Map<string, FileNode>(
         node.pending = node.pending.slice(count);
         await end();
       },
+      isLinked: () => [...names.values()].includes(node),
       close: async () => {},
     };
   };

@@ -21,6 +21,7 @@ import { takeLock } from "./lock.js";
 import { readLog } from "./log-reader.js";
 import { CONTROL_DIR, sessionPath } from "./names.js";
 import { openDirectory } from "./opening.js";
+import { explained } from "./refusing-disk.js";
 import { believeFile, createSessionLog, type SessionLog } from "./session-log.js";
 import { unreadable } from "./survey.js";
 
@@ -51,19 +52,22 @@ const FLOOR_STEP = 1_000_000_000;
  * Opens a directory, and makes it where there is none.
  *
  * @throws EspalierError `locked` where another process has it, `damaged` or `newer_version` where the
- *   journal cannot be read; what is wrong with one session's file is told when that is loaded
+ *   journal cannot be read, `unavailable` where the disk is full or may not be written; what is wrong with
+ *   one session's file is told when that is loaded
  * @example const store = await createFileStore({ dir: "./data", newEpoch, runtime })
  */
 export const createFileStore = async (options: FileStoreOptions): Promise<LogStore> => {
+  const { dir } = options;
   const disk = createNodeDisk();
-  const control = `${options.dir}/${CONTROL_DIR}`;
-  await disk.makeDir(control);
-  const release = await takeLock(options.dir, control, options.runtime);
+  const control = `${dir}/${CONTROL_DIR}`;
+  let release = async (): Promise<void> => {};
   try {
+    await disk.makeDir(control);
+    release = await takeLock(dir, control, options.runtime);
     return await openFileStore(disk, options, release);
   } catch (error) {
     await release();
-    throw error;
+    throw explained(dir, error);
   }
 };
 
@@ -74,7 +78,7 @@ export const openFileStore = async (
   release: () => Promise<void>,
 ): Promise<LogStore> => {
   const { dir, runtime } = options;
-  const { epoch, journal, writeBehind, catalogue, logsById, finish } = await openDirectory({
+  const { epoch, journal, writeBehind, catalogue, logsById, fail, finish } = await openDirectory({
     disk,
     dir,
     newEpoch: options.newEpoch,
@@ -112,11 +116,7 @@ export const openFileStore = async (
   };
 
   const refuseLog = (log: SessionLog, error: ErrorBody): LoadOutcome => {
-    if (error.code !== "unavailable") {
-      log.error = error;
-      const entry = catalogue.get(log.id);
-      if (entry !== undefined) entry.error = error;
-    }
+    if (error.code !== "unavailable") fail(log, error);
     return { type: "refused", error };
   };
 

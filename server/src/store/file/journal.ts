@@ -7,7 +7,8 @@
  *     put ─▶ gathered ─(the turn ends, no write runs)─▶ written ─(no sync runs)─▶ synced
  *
  * A failed write is cut off again and refused; the next one tries anew. A failed sync is never retried:
- * nothing is written or acknowledged any more (D4).
+ * nothing is written or acknowledged any more (D4). The same where the file has lost its name: what is
+ * synced then is not to be found at the next start.
  */
 import { type ErrorBody, type Runtime, refusal } from "@espalier/shared";
 import type { AppendOutcome } from "../log-store.js";
@@ -26,6 +27,8 @@ export type Journal = {
   drain(): Promise<void>;
   /** Gives up the file; its segment stays. Call it after `drain`. */
   close(): Promise<void>;
+  /** Resolves with whether its file is still where it was made; where not, that is its fault. */
+  isThere(): Promise<boolean>;
   /** Why nothing can be written any more. */
   readonly fault: ErrorBody | null;
 };
@@ -43,7 +46,8 @@ type JournalOptions = {
   readonly mayRotate: () => boolean;
   /** A segment is full, and synced as a whole. */
   readonly onFull: (path: string) => void;
-  readonly onSyncFailed: () => void;
+  /** Nothing is acknowledged any more. */
+  readonly onStopped: (fault: ErrorBody, isLost: boolean) => void;
 };
 
 type Gathering = Map<SessionLog, { staged: Staged; tickets: Ticket[] }>;
@@ -51,7 +55,14 @@ type Gathering = Map<SessionLog, { staged: Staged; tickets: Ticket[] }>;
 /** The frames that one sync covers. */
 type Cohort = { ends: Map<SessionLog, number>; durable: Promise<void>; settle: (error?: Error) => void };
 
-type OpenSegment = { readonly path: string; readonly file: DiskFile; length: number; mustCut: boolean };
+type OpenSegment = {
+  readonly path: string;
+  readonly file: DiskFile;
+  /** Not every file system counts a file's names. */
+  readonly countsNames: boolean;
+  length: number;
+  mustCut: boolean;
+};
 
 export const createJournal = async (options: JournalOptions): Promise<Journal> => {
   const { disk, control, segmentBytes } = options;
@@ -106,8 +117,13 @@ export const createJournal = async (options: JournalOptions): Promise<Journal> =
       cohort = createCohort();
       try {
         await segment.file.sync();
+        if (segment.countsNames && !segment.file.isLinked()) throw lost(segment.path);
       } catch (error) {
         stop(error as Error, covered);
+        break;
+      }
+      if (fault !== null) {
+        covered.settle(new Error((fault as ErrorBody).message));
         break;
       }
       for (const [log, end] of covered.ends) options.onSynced(log, end);
@@ -116,10 +132,12 @@ export const createJournal = async (options: JournalOptions): Promise<Journal> =
     syncer = null;
   };
 
-  const stop = (error: Error, covered: Cohort): void => {
-    fault = refusal("unavailable", `unable to write; the journal could not be synced (${error.message})`);
-    options.onSyncFailed();
-    covered.settle(error);
+  const stop = (error: Error, covered?: Cohort): void => {
+    const isLost = error instanceof LostError;
+    const reason = isLost ? error.message : `the journal could not be synced (${error.message})`;
+    fault = refusal("unavailable", `unable to write; ${reason}`);
+    options.onStopped(fault, isLost);
+    covered?.settle(error);
     cohort.settle(error);
   };
 
@@ -150,11 +168,25 @@ export const createJournal = async (options: JournalOptions): Promise<Journal> =
       while (writer !== null || syncer !== null) await (writer ?? syncer);
     },
     close: () => segment.file.close(),
+    isThere: async () => {
+      const { path } = segment;
+      // What cannot be found out is no reason to stop.
+      const found = await disk.stat(path).catch(() => path);
+      if (found === null && path === segment.path && fault === null) stop(lost(path));
+      return fault === null || found !== null;
+    },
     get fault() {
       return fault;
     },
   };
 };
+
+class LostError extends Error {}
+
+const lost = (path: string): Error =>
+  new LostError(
+    `${path} is gone: its directory was removed or moved while the server ran. Stop the server, put the directory back and start again`,
+  );
 
 type Failure = Exclude<AppendOutcome, { type: "ok" }>;
 
@@ -208,7 +240,8 @@ const createSegment = async (
       await file.sync();
     });
     await disk.syncDir(control);
-    return { path, file: await disk.open(path, "write"), length: bytes.length, mustCut: false };
+    const file = await disk.open(path, "write");
+    return { path, file, countsNames: file.isLinked(), length: bytes.length, mustCut: false };
   } catch (error) {
     await disk.remove(path);
     throw error;

@@ -8,6 +8,7 @@
  */
 import { isSessionId, type SessionId } from "@espalier/shared";
 import type { Disk } from "./disk.js";
+import { isOfPath } from "./refusing-disk.js";
 
 /** The folder of the store's own files; no id begins with a dot. */
 export const CONTROL_DIR = ".espalier";
@@ -66,7 +67,12 @@ export const findSessions = async (disk: Disk, dir: string): Promise<SessionId[]
 
 const findAgents = async (disk: Disk, dir: string): Promise<string[]> => {
   const agents: string[] = [];
-  for (const { name, isDirectory } of await disk.list(dir)) {
+  // A folder that cannot be read hides its sidechains, and no other session.
+  const names = await disk.list(dir).catch((error: unknown) => {
+    if (isOfPath(error)) return [];
+    throw error;
+  });
+  for (const { name, isDirectory } of names) {
     const agent = isDirectory ? null : nameToId(withoutAround(AGENT_PREFIX, name, EXTENSION));
     if (agent !== null) agents.push(agent);
   }

@@ -1,17 +1,18 @@
 /**
  * Opens a directory in the order that loses nothing (DISK.md), and wires what then runs: read the
- * journal, redo it, look over the files, settle the epoch, note what was found, and only then remove the
- * old segments and begin a new one.
+ * journal, redo it, look over the files, settle the epoch, note what was found, and only then end the old
+ * segments and begin a new one. A session whose file is at fault fails alone.
  */
-import type { Epoch, Runtime, SessionId } from "@espalier/shared";
+import type { Epoch, ErrorBody, Runtime, SessionId } from "@espalier/shared";
 import { type Catalogue, createCatalogue } from "../catalogue.js";
 import { type CatalogueFile, createCatalogueFile, foldOf, type Note } from "./catalogue-file.js";
 import type { Disk } from "./disk.js";
 import { mayHaveLost, readGeneration, writeGeneration } from "./generation.js";
 import { createJournal, type Journal } from "./journal.js";
+import { endOf, endSegment, type IsLacking, readKept } from "./kept-segments.js";
 import { CONTROL_DIR } from "./names.js";
 import { readJournal, redo } from "./recovery.js";
-import { findSegments, JOURNAL_VERSION, segmentPath } from "./segment.js";
+import { findKept, findSegments, JOURNAL_VERSION, keptPath, segmentPath } from "./segment.js";
 import type { SessionLog } from "./session-log.js";
 import { survey } from "./survey.js";
 import { createWriteBehind, type WriteBehind } from "./write-behind.js";
@@ -22,7 +23,9 @@ export type OpenDirectory = {
   readonly writeBehind: WriteBehind;
   readonly catalogue: Catalogue;
   readonly logsById: Map<SessionId, SessionLog>;
-  /** Leaves the directory as one that was closed: everything in the files, and no segment. */
+  /** A log cannot be read or written any more; lines of it that are not in its file stay in segments. */
+  fail(log: SessionLog, error: ErrorBody): void;
+  /** Leaves the directory as one that was closed: everything in the files, and no segment of the journal. */
   finish(): Promise<void>;
 };
 
@@ -44,9 +47,13 @@ export const openDirectory = async (options: OpeningOptions): Promise<OpenDirect
   await disk.syncDir(dir);
 
   const { segments, paths, lastNumber } = await readJournal(disk, control);
-  const errorsById = await redo(disk, dir, segments);
   const catalogueFile = createCatalogueFile(disk, control);
-  const { found, hasTornFile, isNews } = await survey(disk, dir, await catalogueFile.read(), errorsById);
+  const notesById = await catalogueFile.read();
+  const keptNumbers = await findKept(disk, control);
+  const keptPaths = keptNumbers.map((number) => keptPath(segmentPath(control, number)));
+  const kept = await readKept(disk, keptPaths, notesById);
+  const errorsById = await redo(disk, dir, [...kept, ...segments]);
+  const { found, hasTornFile, isNews } = await survey(disk, dir, notesById, errorsById);
 
   const held = await readGeneration(disk, control);
   const epoch = held === null || mayHaveLost(segments, boot, hasTornFile) ? options.newEpoch() : held;
@@ -60,7 +67,21 @@ export const openDirectory = async (options: OpeningOptions): Promise<OpenDirect
   }
   const notes = createNotes(catalogueFile, catalogue, logsById);
   if (isNews) await notes.writeAll();
-  await removeSegments(disk, control, paths);
+  const isNotRedone: IsLacking | null = errorsById.size === 0 ? null : ({ id }) => errorsById.has(id);
+  for (const path of [...keptPaths, ...paths]) await endSegment(disk, control, path, isNotRedone);
+
+  let hasFailed = false;
+  const fail = (log: SessionLog, error: ErrorBody): void => {
+    hasFailed = true;
+    log.error = error;
+    const entry = catalogue.get(log.id);
+    if (entry !== undefined) entry.error = error;
+  };
+  const isLacking: IsLacking = (chunk) => {
+    const log = logsById.get(chunk.id);
+    return log !== undefined && log.error !== null && endOf(chunk) > log.noted;
+  };
+  const end = (path: string): Promise<void> => endSegment(disk, control, path, hasFailed ? isLacking : null);
 
   const writeBehind = createWriteBehind({
     disk,
@@ -68,15 +89,21 @@ export const openDirectory = async (options: OpeningOptions): Promise<OpenDirect
     runtime: options.runtime,
     delayMs: options.writeBehindMs,
     onNoted: notes.write,
+    onFailed: (log, error) => {
+      fail(log, error);
+      onTrouble(new Error(error.message));
+    },
+    end,
+    isThere: () => journal.isThere(),
     onTrouble,
   });
   let ended: Promise<void> = Promise.resolve();
-  const journal = await createJournal({
+  const journal: Journal = await createJournal({
     disk,
     runtime: options.runtime,
     control,
     header: { kind: "journal", version: JOURNAL_VERSION, boot, epoch },
-    firstNumber: lastNumber + 1,
+    firstNumber: Math.max(lastNumber, keptNumbers.at(-1) ?? 0) + 1,
     segmentBytes: options.segmentBytes,
     onSynced: (log, end) => {
       log.synced = end;
@@ -84,8 +111,11 @@ export const openDirectory = async (options: OpeningOptions): Promise<OpenDirect
     },
     mayRotate: () => !writeBehind.isBehind,
     onFull: (path) => void writeBehind.retire(path),
-    // What was seen may be lost although the machine goes on: the next start must not take it for whole.
-    onSyncFailed: () => {
+    onStopped: (fault, isLost) => {
+      onTrouble(new Error(fault.message));
+      // What has the directory's name by now is not this one's.
+      if (isLost) return;
+      // What was seen may be lost although the machine goes on: the next start must not take it for whole.
       ended = writeGeneration(disk, control, options.newEpoch()).catch(onTrouble);
     },
   });
@@ -93,33 +123,21 @@ export const openDirectory = async (options: OpeningOptions): Promise<OpenDirect
   const finish = async (): Promise<void> => {
     await journal.drain();
     writeBehind.stop();
+    await journal.isThere();
     await journal.close();
     await ended;
     if (journal.fault !== null) return;
     try {
       await writeBehind.settle();
       await notes.writeAll();
-      const left = await findSegments(disk, control);
-      await removeSegments(
-        disk,
-        control,
-        left.map((number) => segmentPath(control, number)),
-      );
+      for (const number of await findSegments(disk, control)) await end(segmentPath(control, number));
     } catch (error) {
       // The journal still holds what the files lack.
       onTrouble(error as Error);
     }
   };
 
-  return { epoch, journal, writeBehind, catalogue, logsById, finish };
-};
-
-/** Oldest first, each made sure of before the next: no gap may come to be among them. */
-const removeSegments = async (disk: Disk, control: string, paths: readonly string[]): Promise<void> => {
-  for (const path of paths) {
-    await disk.remove(path);
-    await disk.syncDir(control);
-  }
+  return { epoch, journal, writeBehind, catalogue, logsById, fail, finish };
 };
 
 const createNotes = (

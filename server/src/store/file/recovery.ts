@@ -4,9 +4,10 @@
  * whoever called it, when everything else is safe.
  */
 import { type ErrorBody, EspalierError, refusal, type SessionId } from "@espalier/shared";
-import { type Disk, eachOf, withFile } from "./disk.js";
+import { type Disk, type DiskFile, eachOf, withFile } from "./disk.js";
 import type { Chunk } from "./frame.js";
 import { sessionDirs, sessionPath } from "./names.js";
+import { isOfPath, strangeFile, unwritable } from "./refusing-disk.js";
 import { findSegments, readSegment, type Segment, segmentPath } from "./segment.js";
 
 const WIDTH = 4;
@@ -39,7 +40,7 @@ const damagedAt = (path: string, at: number): EspalierError =>
     `unable to open ${path}; its frame at byte ${at} is not as written, and newer segments follow`,
   );
 
-/** Returns why, for each session whose file does not reach to where the journal goes on. */
+/** Returns why, for each session whose file cannot take what the journal holds for it. */
 export const redo = async (
   disk: Disk,
   dir: string,
@@ -47,15 +48,32 @@ export const redo = async (
 ): Promise<ReadonlyMap<SessionId, ErrorBody>> => {
   const touched = new Set<SessionId>();
   const errorsById = new Map<SessionId, ErrorBody>();
+  const endsById = endsOf(segments);
   for (const segment of segments) {
     await eachOf(bySession(segment.chunks), WIDTH, async ([id, chunks]) => {
-      touched.add(id);
-      const error = await redoSession(disk, dir, id, chunks);
-      if (error !== null) errorsById.set(id, error);
+      if (errorsById.has(id)) return;
+      const path = sessionPath(dir, id);
+      const error = await redoSession(disk, dir, id, chunks, endsById.get(id)).catch((cause: Error) => {
+        if (isOfPath(cause)) return unwritable(id, path, cause);
+        throw cause;
+      });
+      if (error === null) touched.add(id);
+      else errorsById.set(id, error);
     });
   }
+  for (const id of errorsById.keys()) touched.delete(id);
   await syncSessionDirs(disk, dir, touched);
   return errorsById;
+};
+
+/** How far files can have come: nothing that is not in the journal was ever written to one. */
+const endsOf = (segments: readonly Segment[]): Map<SessionId, number> => {
+  const endsById = new Map<SessionId, number>();
+  // Behind a bad frame there may have been more.
+  if (segments.at(-1)?.tail === "bad") return endsById;
+  for (const { chunks } of segments)
+    for (const { id, offset, bytes } of chunks) endsById.set(id, offset + bytes.length);
+  return endsById;
 };
 
 const bySession = (chunks: readonly Chunk[]): Map<SessionId, Chunk[]> => {
@@ -68,12 +86,16 @@ const bySession = (chunks: readonly Chunk[]): Map<SessionId, Chunk[]> => {
   return chunksById;
 };
 
-/** Writes nothing past a gap: a file with a hole would look whole to others. */
+/**
+ * Writes nothing past a gap, for a file with a hole would look whole to others; and nothing onto a file
+ * that somebody else changed, where that can be seen.
+ */
 const redoSession = async (
   disk: Disk,
   dir: string,
   id: SessionId,
   chunks: readonly Chunk[],
+  end = Number.POSITIVE_INFINITY,
 ): Promise<ErrorBody | null> => {
   const path = sessionPath(dir, id);
   const first = chunks[0] as Chunk;
@@ -82,12 +104,20 @@ const redoSession = async (
   if (size < first.offset) return cutFile(id, path, size, first.offset);
   const gap = gapIn(chunks);
   if (gap !== undefined) return cutFile(id, path, size, gap.offset);
-  await withFile(disk, path, "write", async (file) => {
-    await file.write(Buffer.concat(chunks.map(({ bytes }) => bytes)), first.offset);
+  const lines = Buffer.concat(chunks.map(({ bytes }) => bytes));
+  return withFile(disk, path, "write", async (file) => {
+    if (!(await endsLine(file, first.offset))) return strangeFile(id, path, first.offset);
+    if (size > end && !(await file.read(first.offset, lines.length)).equals(lines))
+      return strangeFile(id, path, first.offset);
+    await file.write(lines, first.offset);
     await file.sync();
+    return null;
   });
-  return null;
 };
+
+/** Whether a line can begin there. */
+export const endsLine = async (file: DiskFile, at: number): Promise<boolean> =>
+  at === 0 || (await file.read(at - 1, 1)).toString() === "\n";
 
 /** The first chunk that does not begin where the one before it ends. */
 const gapIn = (chunks: readonly Chunk[]): Chunk | undefined =>

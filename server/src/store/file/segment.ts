@@ -28,15 +28,26 @@ export type Segment = {
 };
 
 const NAME = /^journal-(\d{8,})$/;
+const KEPT_NAME = /^kept-(\d{8,})$/;
 
 export const segmentPath = (control: string, number: number): string =>
   `${control}/journal-${String(number).padStart(8, "0")}`;
 
-/** The numbers of the segments that are there, oldest first. */
-export const findSegments = async (disk: Disk, control: string): Promise<number[]> => {
+/** Where a segment is kept that is no longer of the journal; itself for one that is kept. */
+export const keptPath = (path: string): string => path.replace(/journal-(\d+)$/, "kept-$1");
+
+/** The numbers of the journal's segments that are there, oldest first. */
+export const findSegments = (disk: Disk, control: string): Promise<number[]> =>
+  findNumbers(disk, control, NAME);
+
+/** The numbers of those that are kept. */
+export const findKept = (disk: Disk, control: string): Promise<number[]> =>
+  findNumbers(disk, control, KEPT_NAME);
+
+const findNumbers = async (disk: Disk, control: string, pattern: RegExp): Promise<number[]> => {
   const names = await disk.list(control);
   return names
-    .map(({ name }) => NAME.exec(name)?.[1])
+    .map(({ name }) => pattern.exec(name)?.[1])
     .filter((digits) => digits !== undefined)
     .map(Number)
     .sort((a, b) => a - b);

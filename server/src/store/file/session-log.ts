@@ -29,12 +29,14 @@ export type SessionLog = {
   lines: number;
   synced: number;
   filed: number;
+  /** How far a write to the file that failed may have come. */
+  tried: number;
   /** How much of the file itself is known to be on disk. */
   noted: number;
   chunks: WaitingLines[];
   /** Resolves when everything up to `end` is synced. */
   durable: Promise<void>;
-  /** Why it cannot be opened. */
+  /** Why it cannot be opened; nothing of it is written any more. */
   error: ErrorBody | null;
 };
 
@@ -52,6 +54,7 @@ export const createSessionLog = (id: SessionId, path: string, place: LogPlace): 
   lines: place.lines,
   synced: place.length,
   filed: place.length,
+  tried: place.length,
   noted: place.length,
   chunks: [],
   durable: DONE,

@@ -1,6 +1,7 @@
 /**
  * What a directory holds when it is opened, after the journal was redone onto it. A file that is as long
- * as the catalogue's file says is not read; one that grew is read from there on; any other as a whole.
+ * as the catalogue's file says is not read; one that grew is read from there on; any other as a whole, and
+ * so is one where that finds no line, or a fault: then it did not grow at its end.
  * The one change made to a file here: a last line that was never finished is dropped, and one that only
  * lacks its `\n` is given it.
  */
@@ -10,7 +11,7 @@ import { foldToEntry, type Note } from "./catalogue-file.js";
 import { type Disk, type DiskFile, eachOf, withFile } from "./disk.js";
 import { LOG_START, type LogPlace, type LogScan, scanLog } from "./lines.js";
 import { findSessions, sessionPath } from "./names.js";
-import { cutFile, syncSessionDirs } from "./recovery.js";
+import { cutFile, endsLine, syncSessionDirs } from "./recovery.js";
 import { createSessionLog, type SessionLog } from "./session-log.js";
 
 export type Surveyed = { readonly log: SessionLog; readonly entry: CatalogueEntry };
@@ -34,26 +35,28 @@ export const survey = async (
 ): Promise<Survey> => {
   const found: Surveyed[] = [];
   let hasTornFile = false;
-  const ids = new Set([...(await findSessions(disk, dir)), ...notesById.keys()]);
+  const ids = new Set([...(await findSessions(disk, dir)), ...notesById.keys(), ...errorsById.keys()]);
 
   const read = new Set<SessionId>();
 
   const surveyOne = async (id: SessionId): Promise<Surveyed | null> => {
     const path = sessionPath(dir, id);
     const note = notesById.get(id);
-    const stat = await disk.stat(path);
-    const size = stat?.size ?? 0;
-    const failed = (error: ErrorBody): Surveyed => faulty(id, path, note, stat?.changedAt ?? 0, error);
+    const stat = await disk.stat(path).catch((error: Error) => error);
+    const failed = (error: ErrorBody): Surveyed =>
+      faulty(id, path, note, stat instanceof Error ? 0 : (stat?.changedAt ?? 0), error);
     const gap = errorsById.get(id);
     if (gap !== undefined) return failed(gap);
+    if (stat instanceof Error) return failed(unreadable(id, stat));
+    const size = stat?.size ?? 0;
     if (note !== undefined && size < note.length) return failed(cutFile(id, path, size, note.length));
     if (stat === null) return null;
-    const entry = note?.fold === undefined ? emptyCatalogueEntry(id) : foldToEntry(id, note.fold);
     const place = placeOf(note);
-    if (place.length > 0 && place.length === size) return { log: createSessionLog(id, path, place), entry };
+    if (place.length > 0 && place.length === size)
+      return { log: createSessionLog(id, path, place), entry: entryOf(id, note) };
     read.add(id);
     try {
-      const scan = await readOn(disk, id, path, size, place, entry);
+      const { scan, entry } = await readGrown(disk, id, path, size, note);
       if (scan.type === "fault") return failed(scan.error);
       if (scan.torn > 0) hasTornFile = true;
       return scan.place.length === 0 ? null : { log: createSessionLog(id, path, scan.place), entry };
@@ -76,7 +79,33 @@ const placeOf = (note: Note | undefined): LogPlace => {
   return { epoch, head, lines, length: note.length };
 };
 
-/** Folds what the file holds after a place, mends its end, and makes sure that it is on disk. */
+const entryOf = (id: SessionId, note: Note | undefined): CatalogueEntry =>
+  note?.fold === undefined ? emptyCatalogueEntry(id) : foldToEntry(id, note.fold);
+
+type Read = { readonly scan: LogScan; readonly entry: CatalogueEntry };
+
+/** From where the note ends, if it still holds; what is found from the start is believed in any case. */
+const readGrown = async (
+  disk: Disk,
+  id: SessionId,
+  path: string,
+  size: number,
+  note: Note | undefined,
+): Promise<Read> => {
+  const place = placeOf(note);
+  if (place.length > 0) {
+    const entry = entryOf(id, note);
+    const scan = await readOn(disk, id, path, size, place, entry);
+    if (scan !== null && scan.type === "ok") return { scan, entry };
+  }
+  const entry = emptyCatalogueEntry(id);
+  return { scan: (await readOn(disk, id, path, size, LOG_START, entry)) as LogScan, entry };
+};
+
+/**
+ * Folds what the file holds after a place, mends its end, and makes sure that it is on disk. Null where
+ * no line begins at that place.
+ */
 const readOn = (
   disk: Disk,
   id: SessionId,
@@ -84,8 +113,9 @@ const readOn = (
   size: number,
   from: LogPlace,
   entry: CatalogueEntry,
-): Promise<LogScan> =>
+): Promise<LogScan | null> =>
   withFile(disk, path, "write", async (file) => {
+    if (!(await endsLine(file, from.length))) return null;
     const header = from.length === 0 ? null : await scanHeader(id, path, file);
     if (header?.type === "fault") return header;
     const rest = await file.read(from.length, size - from.length);

@@ -1,19 +1,20 @@
 /**
  * Brings synced lines from the journal to the sessions' own files, some time later; and when a segment
- * is full, makes everything in it safe in those files and removes it. One piece of work at a time, so
+ * is full, makes everything in it safe in those files and ends it. One piece of work at a time, so
  * segments go oldest first. Only lines that are synced in the journal are ever written (DISK.md): a
- * session's file is never ahead of it.
+ * session's file is never ahead of it. A file that is not as it was left belongs to somebody else now:
+ * its session fails, nothing more is written there, and the others go on.
  */
-import { dirname } from "node:path";
-import type { Runtime, SessionId } from "@espalier/shared";
+import type { ErrorBody, Runtime, SessionId } from "@espalier/shared";
 import { type Disk, eachOf, withFile } from "./disk.js";
 import { sessionDirs } from "./names.js";
+import { changedFile, isOfPath, unwritable } from "./refusing-disk.js";
 import { markFiled, type SessionLog, unfiledBytes } from "./session-log.js";
 
 export type WriteBehind = {
   /** The log has lines that are synced and not in its file. */
   touch(log: SessionLog): void;
-  /** Makes what a full, synced segment holds safe in the files, and removes it. Never rejects. */
+  /** Makes what a full, synced segment holds safe in the files, and ends it. Never rejects. */
   retire(segment: string): Promise<void>;
   /** Makes everything synced safe in the files; rejects where a file could not be written. */
   settle(): Promise<void>;
@@ -32,6 +33,12 @@ type WriteBehindOptions = {
   readonly delayMs: number;
   /** The files of these logs were synced, up to their `noted`. */
   readonly onNoted: (logs: readonly SessionLog[]) => Promise<void>;
+  /** The log's file cannot take its lines; sets its `error`. */
+  readonly onFailed: (log: SessionLog, error: ErrorBody) => void;
+  /** Removes a segment, or keeps it for the logs that failed. */
+  readonly end: (segment: string) => Promise<void>;
+  /** Whether the journal is where it was made; beside one that is gone nothing is written. */
+  readonly isThere: () => Promise<boolean>;
   readonly onTrouble: (error: Error) => void;
 };
 
@@ -72,6 +79,7 @@ export const createWriteBehind = (options: WriteBehindOptions): WriteBehind => {
   };
 
   const tick = async (): Promise<void> => {
+    if (!(await options.isThere())) return;
     await inTurn(full.length > 0 ? retireFull : fileAll).catch(options.onTrouble);
     if (dirty.size > 0 || (full.length > 0 && !hasFailedSync)) arm();
   };
@@ -83,16 +91,30 @@ export const createWriteBehind = (options: WriteBehindOptions): WriteBehind => {
   };
 
   const fileOne = async (log: SessionLog): Promise<void> => {
+    if (log.error !== null) return;
     const to = log.synced;
     try {
       if (log.filed === 0) await makeDirs(log.id);
+      if (await hasFailed(log)) return;
+      log.tried = Math.max(log.tried, to);
       await withFile(disk, log.path, "write", (file) => file.write(unfiledBytes(log, to), log.filed));
       unsyncedLogs.add(log);
       markFiled(log, to);
     } catch (error) {
-      dirty.add(log);
-      throw error;
+      if (!isOfPath(error)) dirty.add(log);
+      refused(log, error as Error);
     }
+  };
+
+  const refused = (log: SessionLog, error: Error): void => {
+    if (!isOfPath(error)) throw error;
+    options.onFailed(log, unwritable(log.id, log.path, error));
+  };
+
+  const hasFailed = async (log: SessionLog): Promise<boolean> => {
+    const error = log.error ?? (await changeOf(disk, log));
+    if (error !== null && log.error === null) options.onFailed(log, error);
+    return error !== null;
   };
 
   const makeDirs = async (id: SessionId): Promise<void> => {
@@ -110,7 +132,13 @@ export const createWriteBehind = (options: WriteBehindOptions): WriteBehind => {
     unsyncedDirs.clear();
     const lengths = new Map<SessionLog, number>();
     try {
-      await eachOf(logs, WIDTH, async (log) => void lengths.set(log, await syncOne(log)));
+      await eachOf(logs, WIDTH, async (log) => {
+        try {
+          if (!(await hasFailed(log))) lengths.set(log, await syncOne(log));
+        } catch (error) {
+          refused(log, error as Error);
+        }
+      });
       for (const path of dirs) await synced(disk.syncDir(path));
     } catch (error) {
       for (const log of logs) unsyncedLogs.add(log);
@@ -141,8 +169,7 @@ export const createWriteBehind = (options: WriteBehindOptions): WriteBehind => {
     if (segments.length === 0) return;
     await settleAll();
     for (const path of segments) {
-      await disk.remove(path);
-      await disk.syncDir(dirname(path));
+      await options.end(path);
       full.shift();
     }
   };
@@ -171,4 +198,13 @@ export const createWriteBehind = (options: WriteBehindOptions): WriteBehind => {
       return isFailing;
     },
   };
+};
+
+/** Why the file is not the one that was left: its length is none that a write of ours gave it. */
+const changeOf = async (disk: Disk, log: SessionLog): Promise<ErrorBody | null> => {
+  const { id, path, filed, tried } = log;
+  const size = (await disk.stat(path))?.size ?? null;
+  if ((size ?? 0) >= filed && (size ?? 0) <= tried) return null;
+  const error = await withFile(disk, path, "read", (file) => file.read(0, 1)).catch((cause: Error) => cause);
+  return isOfPath(error) ? unwritable(id, path, error as Error) : changedFile(id, path, size, filed);
 };
