@@ -74,8 +74,9 @@ export const createLine = (listener: LineListener): Line => {
     },
     has: (id) => positions.has(id),
     childOf: (parentId) => {
-      if (parentId === null) return nodes[0]?.entry.parentId === null ? nodes[0] : undefined;
-      const position = positions.get(parentId);
+      // The parent of the first one is not shown.
+      if (nodes[0]?.entry.parentId === parentId) return nodes[0];
+      const position = parentId === null ? undefined : positions.get(parentId);
       return position === undefined ? undefined : nodes[position - base + 1];
     },
     moveTo: (leaf, limit) => {

@@ -95,11 +95,12 @@ export const createSession = (host: SessionHost): SessionControl => {
   const lines = () => {
     const asked = [...views];
     return {
-      asks: asked.map((view) => view.ask()),
+      // Views past those that a join may ask for ask for their line after it.
+      asks: asked.slice(0, JOIN_LINES).map((view) => view.ask()),
       restart: (leaves: readonly { leaf: EntryId | null }[]) => {
         watchersByEntry.clear();
         asked.forEach((view, index) => {
-          if (views.has(view)) view.restart(leaves[index]?.leaf ?? null);
+          if (views.has(view)) view.restart(leaves[index]?.leaf);
         });
         for (const view of asked) view.flush();
         for (const register of replica.registers.all()) tell({ type: "register", key: register.key });
@@ -283,5 +284,8 @@ export const createSession = (host: SessionHost): SessionControl => {
     },
   };
 };
+
+/** Lines that one join may ask for. */
+const JOIN_LINES = 64;
 
 const titleOf = (value: Json): string | null => (typeof value === "string" ? value : null);

@@ -2,20 +2,13 @@
  * The state of one view: its leaf and hold, what was selected, the line and the overlay it shows, and
  * the listeners that hear of it. What moves it, widens it and writes through it are rooms of their own.
  */
-import {
-  type EntryId,
-  type ErrorBody,
-  type LineAsk,
-  type PrincipalId,
-  type RunId,
-  type Runtime,
-  WINDOW_ENTRIES,
-} from "@espalier/shared";
+import type { EntryId, ErrorBody, LineAsk, PrincipalId, RunId, Runtime } from "@espalier/shared";
 import { createLine, type Line } from "./line.js";
 import { createOverlay, type Overlay } from "./overlay.js";
 import type { PendingQueue, Placer, Write } from "./pending.js";
 import type { Replica } from "./replica.js";
 import { createViewEvents, type ViewEvents } from "./view-events.js";
+import { readOptions } from "./view-options.js";
 import type { Settled, ViewOptions } from "./view-types.js";
 
 /** What a view needs of the session that it belongs to. */
@@ -42,7 +35,7 @@ export type ViewCore = {
   readonly events: ViewEvents;
   readonly line: Line;
   readonly overlay: Overlay;
-  /** The child last shown under each parent (V6). */
+  /** What was last shown under each entry (V6): its child, or where a state was restored an entry below it. */
   readonly selections: Map<EntryId | null, EntryId>;
   /** Runs that were asked for here: the view moves to what they write (V3). */
   readonly awaitedRuns: Set<RunId>;
@@ -61,8 +54,11 @@ export type ViewCore = {
   hasOlder(): boolean;
   /** Undefined children count as some: a line that may go on is held. */
   hasChildren(id: EntryId | null): boolean;
-  /** Moves to an entry; one that is not loaded shows nothing of its line until it is. */
-  setLeaf(id: EntryId | null, isHeld?: boolean): void;
+  /**
+   * Moves to an entry; one that is not loaded shows nothing of its line until it is. Shows up to `length`
+   * entries, by default the view's limit, and more where they were shown before.
+   */
+  setLeaf(id: EntryId | null, isHeld?: boolean, length?: number): void;
   /** The leaf has a new last entry: the line grows by one. */
   growTo(id: EntryId): void;
   release(): void;
@@ -81,8 +77,9 @@ export type ViewCore = {
 
 export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watch): ViewCore => {
   const { replica } = host;
-  const limit = options.limit ?? WINDOW_ENTRIES;
-  const selections = new Map<EntryId | null, EntryId>(options.state?.selections ?? []);
+  const begin = readOptions(options);
+  const { limit } = begin;
+  const selections = new Map<EntryId | null, EntryId>(begin.selections);
   const awaitedRuns = new Set<RunId>();
   const overlay = createOverlay({
     queue: host.queue,
@@ -90,9 +87,9 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
     getAuthor: () => host.principal,
   });
   const events = createViewEvents(host.runtime, () => shownLeafId({ overlay, leafId }));
-  let leafId = options.state?.leafId ?? options.leafId ?? null;
-  let isHeld = options.state?.isHeld ?? options.leafId !== undefined;
-  let isPlaced = options.state !== undefined || options.leafId !== undefined;
+  let leafId = begin.place?.leafId ?? null;
+  let isHeld = begin.place?.isHeld ?? false;
+  let isPlaced = begin.place !== null;
   let isReady = false;
   let isClosed = false;
   let loading: symbol | null = null;
@@ -168,15 +165,15 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
     },
     hasOlder: () => (line.top === undefined ? leafId !== null : line.top.entry.parentId !== null),
     hasChildren: (id) => (replica.siblings.count(id) ?? 1) > 0,
-    setLeaf: (id, held = false) => {
+    setLeaf: (id, held = false, length = limit) => {
       leafId = id;
       isHeld = held;
       isPlaced = true;
       const node = id === null ? undefined : replica.tree.get(id);
       if (node === undefined) line.clear();
       else {
-        line.moveTo(node, limit);
-        if (line.length < limit) line.extend(limit - line.length);
+        line.moveTo(node, length);
+        if (line.length < length) line.extend(length - line.length);
       }
       touch();
     },

@@ -10,30 +10,55 @@ export type ViewMoves = {
   follow(): void;
   /** From an entry down to the tip: what was selected there before, else the newest. */
   descend(from: EntryId | null): void;
-  load(ask: Omit<LineAsk, "limit">, arrive: (leafId: EntryId | null) => void): void;
+  /** Moves to an entry that is loaded; what is above and beside it comes later where it is not (V9). */
+  show(id: EntryId | null, isHeld?: boolean): void;
+  /** Loads a line of up to `limit` entries, by default as many as the view begins with. */
+  load(ask: ViewLineAsk, arrive: (leafId: EntryId | null) => void): void;
 };
+
+type ViewLineAsk = Omit<LineAsk, "limit"> & { readonly limit?: number };
 
 /** Ids that are named in one request for a line. */
 export const MAX_CANDIDATES = 100;
 const ALTERNATIVES_LOADED = 32;
+/** Past this a walk goes on from what its requests brought no more. */
+const MAX_TRIED = 1000;
 
 export const createViewMoves = (core: ViewCore): ViewMoves => {
   const { host, overlay, selections, limit } = core;
   const { replica } = host;
 
   const load: ViewMoves["load"] = (ask, arrive) =>
-    core.during(host.loadLine({ ...ask, limit }), (answer) => {
+    core.during(host.loadLine({ limit, ...ask }), (answer) => {
       if ("code" in answer) core.fail(answer);
-      else arrive(answer.leafId);
+      else arrive(ask.walk === "stay" ? answer.leafId : grownFrom(answer.leafId));
     });
 
+  /** What came at the tip after the answer, and before it was taken (V4). */
+  const grownFrom = (leafId: EntryId | null): EntryId | null => {
+    let at = leafId;
+    for (;;) {
+      const first = replica.siblings.at(at, 0);
+      if (first === undefined || replica.tree.get(first) === undefined) return at;
+      at = first;
+    }
+  };
+
+  const show: ViewMoves["show"] = (id, isHeld) => {
+    core.setLeaf(id, isHeld);
+    const top = core.line.top?.entry;
+    // It came live, and its parent was not loaded then.
+    if (top === undefined || replica.siblings.count(top.parentId) !== undefined) return;
+    load({ candidates: [id], walk: "stay" }, () => core.setLeaf(core.leafId, core.isHeld));
+  };
+
   const branch = (id: EntryId | null): void => {
-    core.act();
     const write = id === null ? undefined : pendingWriteOf(host, id);
+    core.act();
     if (write !== undefined) showWrite(write);
     else {
       overlay.clear();
-      moveExactly(id, (at) => core.setLeaf(at, core.hasChildren(at)));
+      moveExactly(id, (at) => show(at, core.hasChildren(at)));
     }
     core.flush();
   };
@@ -41,7 +66,7 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
   /** A pending write is shown below the entry that it hangs on, with those that it goes after. */
   const showWrite = (write: Write): void => {
     overlay.showOnly(write);
-    moveExactly(write.anchorId, (at) => core.setLeaf(at));
+    moveExactly(write.anchorId, (at) => show(at));
   };
 
   const moveExactly = (id: EntryId | null, arrive: (id: EntryId | null) => void): void => {
@@ -49,17 +74,56 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
     else load({ candidates: [id], walk: "stay" }, arrive);
   };
 
-  const descend = (from: EntryId | null): void => {
+  /** `tried` are the ids that were named in requests on the way: none leads here twice. */
+  const descend = (from: EntryId | null, tried: ReadonlySet<EntryId> = new Set()): void => {
     let at = from;
     for (;;) {
-      if (!core.hasChildren(at)) return core.setLeaf(at);
-      const next = selections.get(at) ?? newestChildOf(at);
-      if (next === undefined || replica.tree.get(next) === undefined) {
-        const candidates = [...selectedBelow(at), at];
-        return load({ candidates, walk: "newest" }, (leafId) => core.setLeaf(leafId));
-      }
+      if (!core.hasChildren(at)) return show(at);
+      const next = selectedFrom(at) ?? newestChildOf(at);
+      if (next === undefined || replica.tree.get(next) === undefined) return loadBelow(at, tried);
       at = next;
     }
+  };
+
+  /** A state may come from anywhere: what came before an entry is not below it, and would be a circle. */
+  const selectedFrom = (id: EntryId | null): EntryId | undefined => {
+    const selected = selections.get(id);
+    return selected !== undefined && seqOf(selected, Number.POSITIVE_INFINITY) > seqOf(id, 0)
+      ? selected
+      : undefined;
+  };
+
+  const seqOf = (id: EntryId | null, unloaded: number): number =>
+    (id === null ? undefined : replica.tree.get(id)?.entry.seq) ?? unloaded;
+
+  const loadBelow = (id: EntryId | null, triedBefore: ReadonlySet<EntryId>): void => {
+    const below = selectedBelow(id);
+    const tried = new Set([...triedBefore, ...below]);
+    load({ candidates: [...below, id], walk: "newest" }, (leafId) => {
+      const left = tried.size < MAX_TRIED ? leftAt(leafId, id, tried) : undefined;
+      if (left === undefined) show(leafId);
+      else descend(left, tried);
+    });
+  };
+
+  /** The highest entry of a line, at or below `from`, where something else was selected than what follows it. */
+  const leftAt = (
+    leafId: EntryId | null,
+    from: EntryId | null,
+    tried: ReadonlySet<EntryId>,
+  ): EntryId | undefined => {
+    const passed = new Set<EntryId>();
+    let highest: EntryId | undefined;
+    let node = leafId === null ? undefined : replica.tree.get(leafId);
+    while (node !== undefined) {
+      const { id } = node.entry;
+      const selected = selectedFrom(id);
+      if (selected !== undefined && !passed.has(selected) && !tried.has(selected)) highest = id;
+      if (id === from) break;
+      passed.add(id);
+      node = node.parent ?? undefined;
+    }
+    return highest;
   };
 
   const newestChildOf = (id: EntryId | null): EntryId | undefined => {
@@ -67,14 +131,12 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
     return count === undefined ? undefined : replica.siblings.at(id, count - 1);
   };
 
-  /** What was selected below an entry, the deepest first. */
+  /** What was selected below an entry, the deepest first: the server takes the first that it knows. */
   const selectedBelow = (id: EntryId | null): EntryId[] => {
-    const below: EntryId[] = [];
-    for (let next = selections.get(id); next !== undefined; next = selections.get(next)) {
-      below.push(next);
-      if (below.length === MAX_CANDIDATES) break;
-    }
-    return below.reverse();
+    const below = new Set<EntryId>();
+    for (let next = selectedFrom(id); next !== undefined && !below.has(next); next = selections.get(next))
+      below.add(next);
+    return [...below].slice(-MAX_CANDIDATES).reverse();
   };
 
   const select = (id: EntryId): void => {
@@ -108,7 +170,8 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
     branch,
     select,
     step,
-    descend,
+    descend: (from) => descend(from),
+    show,
     load,
     follow: () => {
       core.act();

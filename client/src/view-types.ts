@@ -44,6 +44,7 @@ export type ViewSnapshot = {
 export type ViewState = {
   readonly leafId: EntryId | null;
   readonly isHeld: boolean;
+  /** An entry, or null above the roots, and what was last shown below it: the next entry where one chooses. */
   readonly selections: readonly (readonly [EntryId | null, EntryId])[];
 };
 
@@ -58,9 +59,9 @@ export type RunAsk = boolean | { readonly options?: Record<string, Json> };
 export type SendOptions = { readonly run?: RunAsk };
 
 export type ViewOptions = {
-  /** Entries that it begins with; 50 by default. */
+  /** Entries that it begins with; 50 by default, from 1 to 1000. */
   readonly limit?: number;
-  /** Restores a line (V7). */
+  /** Restores a line (V7). One that is not whole is taken for none. */
   readonly state?: ViewState;
   /** Begins at this entry, held as `branch` would hold it. */
   readonly leafId?: EntryId | null;

@@ -1,6 +1,7 @@
 /** Widening what a view shows towards the first entry (V8). */
 import type { Entry, EntryId } from "@espalier/shared";
 import type { ViewCore } from "./view-core.js";
+import { MAX_ENTRIES } from "./view-options.js";
 
 export type ViewWindow = {
   loadOlder(count?: number): Promise<number>;
@@ -21,34 +22,42 @@ export const createViewWindow = (core: ViewCore): ViewWindow => {
 
   const loadMore = async (count: number): Promise<number> => {
     if (line.top === undefined) await core.whenLoaded();
-    const before = line.length;
-    const held = line.extend(count);
-    if (held > 0) tell();
-    if (held < count && core.hasOlder()) {
-      await fetchMore(count - held);
+    let shown = line.extend(count);
+    if (shown > 0) tell();
+    // A request for each thousand; one that brings nothing is the last.
+    for (let left = count - shown; left > 0 && core.hasOlder() && !core.isClosed; left -= MAX_ENTRIES) {
+      const came = await fetchMore(Math.min(MAX_ENTRIES, left));
       if (core.isClosed) return 0;
       tell();
+      if (came === 0) break;
+      shown += came;
     }
-    return Math.max(0, line.length - before);
+    return shown;
   };
 
-  const fetchMore = async (count: number): Promise<void> => {
+  /** How many more are shown; none where the view is elsewhere meanwhile: what came is held for then. */
+  const fetchMore = async (count: number): Promise<number> => {
     const top = line.top?.entry.id;
     const { leafId } = core;
     if (top !== undefined) {
       const refused = await host.loadPage(top, count);
       if (refused !== null) core.fail(refused);
-      // Elsewhere meanwhile: what came is held, and shown when it is asked for there.
-      else if (line.top?.entry.id === top) line.extend(count);
+      else if (line.top?.entry.id === top) return line.extend(count);
     } else if (leafId !== null) {
       const answer = await host.loadLine({ candidates: [leafId], walk: "stay", limit: count });
       if ("code" in answer) core.fail(answer);
-      else if (core.leafId === leafId && line.top === undefined) core.setLeaf(leafId, core.isHeld);
+      else if (core.leafId === leafId && line.top === undefined) {
+        core.setLeaf(leafId, core.isHeld);
+        return line.length;
+      }
     }
+    return 0;
   };
 
   const loadOlder = (count = PAGE_ENTRIES): Promise<number> => {
-    older ??= loadMore(count).finally(() => {
+    const whole = Number.isNaN(count) ? PAGE_ENTRIES : Math.floor(count);
+    if (whole < 1) return Promise.resolve(0);
+    older ??= loadMore(whole).finally(() => {
       older = null;
     });
     return older;

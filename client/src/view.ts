@@ -6,11 +6,13 @@
  * records change it and puts its rooms together; whatever changes it ends in `flush`, which tells the
  * listeners once.
  */
-import type { EntryId, LineAsk, Run, TreeNode } from "@espalier/shared";
+import { type EntryId, isId, type LineAsk, type Run, type TreeNode } from "@espalier/shared";
 import type { Placer, Write, WriteChange } from "./pending.js";
 import type { ReplicaChange } from "./replica.js";
 import { createViewCore, shownLeafId, type ViewCore, type ViewHost } from "./view-core.js";
 import { createViewMoves, MAX_CANDIDATES } from "./view-moves.js";
+import { MAX_ENTRIES } from "./view-options.js";
+import { exportState } from "./view-state.js";
 import type { View, ViewEntry, ViewOptions, ViewSnapshot } from "./view-types.js";
 import { createViewWindow } from "./view-window.js";
 import { createViewWrites } from "./view-writes.js";
@@ -22,8 +24,8 @@ export type ViewControl = Placer & {
   ask(): LineAsk;
   /** The session is joined: a view that has no line yet takes one. */
   start(): void;
-  /** A join gave a fresh window with this leaf. */
-  restart(leafId: EntryId | null): void;
+  /** A join gave a fresh window with this leaf; undefined where this view's line was not asked for. */
+  restart(leafId: EntryId | null | undefined): void;
   applied(change: ReplicaChange): void;
   /** Children of these are known that were not; true where that bears on what is shown. */
   branchesKnown(parentIds: Iterable<EntryId | null>): boolean;
@@ -40,9 +42,6 @@ export type ViewSession = ViewHost & {
   unwatch(id: EntryId, view: ViewControl): void;
   remove(view: ViewControl): void;
 };
-
-/** A join asks for as many entries as are shown, up to this. */
-const MAX_LIMIT = 1000;
 
 export const createView = (host: ViewSession, options: ViewOptions): ViewControl => {
   const { replica, queue } = host;
@@ -72,17 +71,11 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
     const isOwn = own !== undefined && overlay.has(own.id);
     if (isOwn) overlay.renew();
     const isAwaited = runId !== undefined && core.awaitedRuns.delete(runId);
-    if (isOwn || isAwaited || options.follow === "newest") moveTo(node);
+    // On a branch that is not loaded it is shown at once, what is above and beside it when that comes.
+    if (isOwn || isAwaited || options.follow === "newest") moves.show(id);
     else if (isGrowing() && parentId === core.leafId) core.growTo(id);
     const sibling = line.childOf(parentId);
     if (sibling !== undefined && sibling !== node) events.branchesChanged(sibling.entry.id);
-  };
-
-  /** On a branch that is not loaded: the entry is shown at once, what is above and beside it when it comes. */
-  const moveTo = ({ entry: { id, parentId } }: TreeNode): void => {
-    core.setLeaf(id);
-    if (replica.siblings.count(parentId) === undefined)
-      moves.load({ candidates: [id], walk: "oldest" }, (leafId) => core.setLeaf(leafId));
   };
 
   const isGrowing = (): boolean =>
@@ -96,25 +89,28 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
   /** Where the view was when a join asked for its line. */
   let asked: { leafId: EntryId | null; walk: LineAsk["walk"] } | null = null;
 
+  /** As many as are shown, or as it began with. */
+  const lengthWanted = (): number => Math.max(core.limit, line.length);
+
   const lineAsk = (): LineAsk => {
-    const limit = Math.min(MAX_LIMIT, Math.max(core.limit, line.length));
-    const pending = overlay.entries.slice(-MAX_CANDIDATES).map(({ id }) => id);
-    if (!core.isPlaced) return { candidates: pending.reverse(), walk: "oldest", limit };
+    const limit = Math.min(MAX_ENTRIES, lengthWanted());
+    const pending = overlay.entries.map(({ id }) => id).filter(isId);
+    const candidates: (EntryId | null)[] = pending.slice(-MAX_CANDIDATES).reverse();
+    if (!core.isPlaced) return { candidates, walk: "oldest", limit };
     const ancestors = line.nodes.slice(-MAX_CANDIDATES).map(({ entry }) => entry.id);
     const confirmed = ancestors.length === 0 ? [core.leafId] : ancestors.reverse();
     // What was written here stands at the leaf, where the line would go on to what it is an alternative to.
     const walk = core.isHeld || overlay.isAnchored ? "stay" : "oldest";
-    return { candidates: [...pending.reverse(), ...confirmed], walk, limit };
+    return { candidates: [...candidates, ...confirmed], walk, limit };
   };
 
   /** Takes the line on which the view is; unless it is on its way to another one already. */
-  const takeLine = (): void => {
-    const { candidates, walk } = lineAsk();
-    const [first] = candidates;
+  const takeLine = (ask = lineAsk(), length = lengthWanted()): void => {
+    const [first] = ask.candidates;
     if (core.isMoving) return;
-    if (walk === "stay" && first != null && replica.tree.get(first) !== undefined)
-      core.setLeaf(first, core.isHeld);
-    else moves.load({ candidates, walk }, (leafId) => core.setLeaf(leafId, core.isHeld));
+    if (ask.walk === "stay" && first != null && replica.tree.get(first) !== undefined)
+      core.setLeaf(first, core.isHeld, length);
+    else moves.load(ask, (leafId) => core.setLeaf(leafId, core.isHeld, length));
   };
 
   const start = (): void => {
@@ -124,16 +120,24 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
     core.flush();
   };
 
-  const restart = (leafId: EntryId | null): void => {
+  const restart = (leafId: EntryId | null | undefined): void => {
     const isElsewhere = core.isPlaced && asked?.leafId !== core.leafId;
+    const length = lengthWanted();
+    const ask = lineAsk();
     core.ready();
     line.clear();
     overlay.renew();
     events.restarted();
-    core.setLeaf(isElsewhere ? core.leafId : leafId, core.isHeld);
+    if (leafId === undefined) {
+      if (core.isPlaced) core.setLeaf(core.leafId, core.isHeld, length);
+      return takeLine(ask, length);
+    }
+    core.setLeaf(isElsewhere ? core.leafId : leafId, core.isHeld, length);
+    const { limit } = ask;
     if (core.isHeld || overlay.isAnchored) {
-      if (line.leaf === undefined && core.leafId !== null) takeLine();
-    } else if (isElsewhere || (asked?.walk === "stay" && core.hasChildren(core.leafId))) takeLine();
+      if (line.leaf === undefined && core.leafId !== null) takeLine({ ...lineAsk(), limit }, length);
+    } else if (isElsewhere || (asked?.walk === "stay" && core.hasChildren(core.leafId)))
+      takeLine({ ...lineAsk(), limit }, length);
   };
 
   const control: ViewControl = {
@@ -158,11 +162,7 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
       ...window,
       ...writes,
       runs: () => [...replica.runs.open()].filter(isOfLine),
-      state: () => ({
-        leafId: core.leafId,
-        isHeld: core.isHeld,
-        selections: [...core.selections].filter(([parentId]) => replica.siblings.count(parentId) !== 1),
-      }),
+      state: () => exportState(core),
       close: () => {
         core.close();
         host.remove(control);

@@ -1,5 +1,5 @@
 /** Branches and views, from the outside: several clients, one session. */
-import type { Client, Content, EntryId, View } from "@espalier/client";
+import type { Client, Content, EntryId, View, ViewState } from "@espalier/client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createWorld, open, say, textsOf, type World } from "../kit/world.js";
 
@@ -27,6 +27,12 @@ const place = (view: View, text: string): string => {
   return `${index + 1} of ${total}`;
 };
 const settle = () => world.settle();
+/** As a storage gives it back. */
+const exported = (view: View): ViewState => JSON.parse(JSON.stringify(view.state())) as ViewState;
+const older = async (view: View): Promise<void> => {
+  void view.loadOlder(1000);
+  await settle();
+};
 
 describe("branches", () => {
   test("[P1] [B1] case-B1: two who send at once from one leaf make one line", async () => {
@@ -62,16 +68,25 @@ describe("branches", () => {
   });
 
   test("[V7] case-B3: a reload with the exported state shows the same line", async () => {
-    await say(world, a, "u", "m");
-    const state = a.state();
-    b.edit(idOf(b, "u"), "u edited");
+    await say(world, a, "u", "m1", "n1", "n2");
+    const first = idOf(a, "m1");
+    for (const text of ["m2", "m3"]) {
+      a.edit(first, text);
+      await settle();
+      await say(world, a, `below ${text}`, `end of ${text}`);
+    }
+    a.step(idOf(a, "m3"), -1);
     await settle();
-    const again = world.client("ann").session("s", { view: { state } }).view;
+    const state = exported(a);
+    const again = world.client("ann").session("s", { view: { state, limit: 2 } }).view;
     await settle();
-    expect(textsOf(again)).toEqual(["u", "m"]);
+    expect(textsOf(again)).toEqual(["below m2", "end of m2"]);
+    await older(again);
+    expect(textsOf(again)).toEqual(["u", "m2", "below m2", "end of m2"]);
+    expect(place(again, "m2")).toBe("2 of 3");
     const fresh = world.client("ann").session("s").view;
     await settle();
-    expect(textsOf(fresh)).toEqual(["u edited"]);
+    expect(textsOf(fresh)).toEqual(["u", "m3", "below m3", "end of m3"]);
   });
 
   test("[P2] case-B4: an edit of an edit of an edit from three devices is one set of alternatives", async () => {
@@ -146,6 +161,105 @@ describe("branches", () => {
     a.step(idOf(a, "old"), 1);
     await settle();
     expect(textsOf(a)).toEqual(["new", "new reply", "go on"]);
+  });
+
+  /** P → A1 → s1 … → X1 or X2, with X1 chosen; then P → A2 is shown. */
+  const chooseDeepBelowA1 = async (between: number): Promise<void> => {
+    const steps = Array.from({ length: between }, (_, index) => `s${index + 1}`);
+    await say(world, a, "P", "A1", ...steps, "X1", "below X1");
+    a.edit(idOf(a, "X1"), "X2");
+    await say(world, a, "below X2");
+    a.step(idOf(a, "X2"), -1);
+    a.edit(idOf(a, "A1"), "A2");
+    await say(world, a, "below A2");
+  };
+
+  test.each([
+    [2, 50],
+    [2, 1],
+    [120, 50],
+    [120, 3],
+  ])(
+    "[V6] [V7] case-B10: what was chosen off the shown path outlives a reload, %i entries below, %i a window",
+    async (between, limit) => {
+      await chooseDeepBelowA1(between);
+      const view = world.client("ann").session("s", { view: { state: exported(a), limit } }).view;
+      await settle();
+      await older(view);
+      expect(textsOf(view)).toEqual(["P", "A2", "below A2"]);
+      view.step(idOf(view, "A2"), -1);
+      await settle();
+      expect(textsOf(view).at(-1)).toBe("below X1");
+      await older(view);
+      expect(textsOf(view).slice(0, 3)).toEqual(["P", "A1", "s1"]);
+      expect(view.snapshot.length).toBe(between + 4);
+    },
+  );
+
+  test("[V6] [V7] case-B10: a state of a restored view keeps what that one never loaded", async () => {
+    await chooseDeepBelowA1(5);
+    let state = exported(a);
+    for (let times = 0; times < 3; times += 1) {
+      const { view } = world.client("ann").session("s", { view: { state, limit: 2 } });
+      await settle();
+      state = exported(view);
+    }
+    const { view } = world.client("ann").session("s", { view: { state } });
+    await settle();
+    view.step(idOf(view, "A2"), -1);
+    await settle();
+    expect(textsOf(view).at(-1)).toBe("below X1");
+  });
+
+  test("[V6] [V7] a view that was put between two branch points goes on to what was chosen below", async () => {
+    await chooseDeepBelowA1(3);
+    a.step(idOf(a, "A2"), -1);
+    a.branch(idOf(a, "s2"));
+    const { view } = world.client("ann").session("s", { view: { state: exported(a) } });
+    await settle();
+    expect(textsOf(view)).toEqual(["P", "A1", "s1", "s2"]);
+    view.follow();
+    await settle();
+    expect(textsOf(view)).toEqual(["P", "A1", "s1", "s2", "s3", "X1", "below X1"]);
+  });
+
+  test("[V6] what was chosen below an entry is passed, also where one begins in the middle", async () => {
+    await chooseDeepBelowA1(3);
+    a.step(idOf(a, "A2"), -1);
+    const middle = idOf(a, "s2");
+    a.step(idOf(a, "A1"), 1);
+    const { view } = world.client("ann").session("s", { view: { state: exported(a) } });
+    await settle();
+    view.select(middle);
+    await settle();
+    expect(textsOf(view)).toEqual(["P", "A1", "s1", "s2", "s3", "X1", "below X1"]);
+  });
+
+  test("[V7] a state names a chosen entry for each branch point, and nothing for what lies between", async () => {
+    await chooseDeepBelowA1(100);
+    expect(a.state().selections.length).toBeLessThan(12);
+  });
+
+  test("[V7] a state whose selections go in a circle, or to nowhere, ends at a leaf", async () => {
+    const ids = await say(world, a, "one", "two", "three", "four");
+    const [one, two, three] = ids as EntryId[];
+    const nowhere = "nowhere" as EntryId;
+    const circles = [
+      [[one, two] as const, [two, one] as const],
+      [[one, one] as const],
+      [[null, three] as const, [three, two] as const, [two, three] as const],
+      [[two, nowhere] as const, [nowhere, nowhere] as const],
+    ] as [EntryId | null, EntryId][][];
+    for (const selections of circles)
+      for (const limit of [1, 50]) {
+        const state = { leafId: one as EntryId, isHeld: true, selections };
+        const { view } = world.client("cid").session("s", { view: { state, limit } });
+        await settle();
+        view.follow();
+        await settle();
+        expect(textsOf(view).at(-1)).toBe("four");
+        expect(exported(view).leafId).toBe(ids[3]);
+      }
   });
 
   test("[P1] case-B11: a second message sent while the first is pending goes after it", async () => {

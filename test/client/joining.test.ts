@@ -1,7 +1,9 @@
 /** Joining, paging and coming back, as a client sees it. */
-import type { Client, Entry, EntryId, PrincipalId, SessionId, View } from "@espalier/client";
-import { refusal, type Seq } from "@espalier/shared";
+import type { Client, Entry, EntryId, PrincipalId, SessionId, View, ViewState } from "@espalier/client";
+import { createMemoryStore } from "@espalier/server";
+import { type Epoch, refusal, type Seq } from "@espalier/shared";
 import { beforeEach, describe, expect, test } from "vitest";
+import { createFaultStore } from "../kit/fault-store.js";
 import { createStorage } from "../kit/storage.js";
 import { createWorld, open, say, textsOf, type World } from "../kit/world.js";
 
@@ -132,6 +134,84 @@ describe("windows", () => {
     expect(view.branchInfo(view.at(10)?.id as EntryId)).toMatchObject({ index: 1, total: 2 });
   });
 
+  test.each([0, -1, 1.5, 5000, Number.NaN, Number.POSITIVE_INFINITY])(
+    "[V8] a view that begins with %d entries joins, loads and selects",
+    async (limit) => {
+      await fill(a, 3);
+      a.edit(a.at(2)?.id as EntryId, "other");
+      await world.settle();
+      const session = world.client("bob").session("s", { view: { limit } });
+      const { view } = session;
+      await world.settle();
+      expect(session.snapshot).toMatchObject({ status: "live", error: null });
+      expect(textsOf(view)).toEqual(limit < 2 ? ["other"] : ["m0", "m1", "other"]);
+      view.step(view.snapshot.leafId as EntryId, -1);
+      await world.settle();
+      expect(textsOf(view).at(-1)).toBe("m2");
+      expect(view.snapshot.error).toBeNull();
+    },
+  );
+
+  test("[V8] `loadOlder` takes any number: past a thousand it asks again, and part of one is none", async () => {
+    await world.store.append(
+      "long" as SessionId,
+      0,
+      Array.from({ length: 3000 }, (_, index) => messageEntry(index)),
+    );
+    const loaded = async (count: number): Promise<[number, number]> => {
+      const { view } = await open(world, world.client("bob"), "long");
+      const more = view.loadOlder(count);
+      await world.settle();
+      expect(view.snapshot.error).toBeNull();
+      return [await more, view.snapshot.length];
+    };
+    expect(await loaded(1.5)).toEqual([1, 51]);
+    expect(await loaded(2100)).toEqual([2100, 2150]);
+    expect(await loaded(5000)).toEqual([2950, 3000]);
+    expect(await loaded(Number.POSITIVE_INFINITY)).toEqual([2950, 3000]);
+    expect(await loaded(Number.NaN)).toEqual([50, 100]);
+    for (const none of [0, 0.5, -5]) expect(await loaded(none)).toEqual([0, 50]);
+  });
+
+  test("[V7] a state that is not whole is taken for none", async () => {
+    await fill(a, 3);
+    const leafId = a.at(0)?.id;
+    const whole = { leafId, isHeld: true, selections: [] };
+    const broken: unknown[] = [
+      null,
+      "state",
+      {},
+      { ...whole, leafId: "no id!" },
+      { ...whole, isHeld: "yes" },
+      { ...whole, selections: {} },
+      { ...whole, selections: [[leafId, "no id!"]] },
+      { ...whole, selections: [[undefined, leafId]] },
+      { ...whole, selections: [leafId] },
+    ];
+    for (const state of broken) {
+      const session = world.client("bob").session("s", { view: { state: state as ViewState } });
+      const { view } = session;
+      await world.settle();
+      expect(session.snapshot.status).toBe("live");
+      expect(textsOf(view)).toEqual(["m0", "m1", "m2"]);
+    }
+    const { view } = world.client("bob").session("s", { view: { state: whole as unknown as ViewState } });
+    await world.settle();
+    expect(textsOf(view)).toEqual(["m0"]);
+  });
+
+  test("[L8] a leaf that is no id is refused where it is named, and the session lives on", async () => {
+    await fill(a, 1);
+    const session = ann.session("s");
+    for (const leafId of ["", "no id!", "x".repeat(65), 5])
+      expect(() => session.createView({ leafId: leafId as EntryId })).toThrow(
+        expect.objectContaining({ code: "invalid_id" }),
+      );
+    drop("ann");
+    await world.advance(31_000);
+    expect(session.snapshot).toMatchObject({ status: "live", error: null });
+  });
+
   test("[V3] a later act of the view cancels a selection that is still loading", async () => {
     await fill(a, 3);
     a.edit(a.at(0)?.id as EntryId, "other");
@@ -168,6 +248,79 @@ describe("coming and going", () => {
     await world.advance(31_000);
     expect(textsOf(view)).toEqual(["early"]);
     expect(session.snapshot.status).toBe("live");
+  });
+
+  test("[J4] a join that is refused for a passing reason is tried again by itself", async () => {
+    const store = createFaultStore(createMemoryStore({ newEpoch: () => "epoch" as Epoch }));
+    world = await createWorld({ store });
+    store.loadError = refusal("unavailable", "unable to read; the disk is busy");
+    const session = world.client("ann").session("s", { create: true });
+    session.view.send("early");
+    await world.advance(60_000);
+    expect(session.snapshot).toMatchObject({ status: "joining", error: { code: "unavailable" } });
+    expect(requests("join")).toBeGreaterThan(2);
+    store.loadError = null;
+    await world.advance(31_000);
+    expect(session.snapshot).toMatchObject({ status: "live", error: null });
+    expect(textsOf(session.view)).toEqual(["early"]);
+  });
+
+  /** Away for so long that a fresh window is given. */
+  const beAwayLong = async (owner: string): Promise<void> => {
+    const head = (await world.records("s")).length;
+    world.network.isDown = true;
+    drop(owner);
+    const longAgo = a.at(0)?.id as EntryId;
+    const records = Array.from({ length: 11_000 }, (_, index) => ({
+      ...messageEntry(head + index),
+      parentId: longAgo,
+    }));
+    world.stopServer();
+    await world.store.append("s" as SessionId, head, records);
+    await world.startServer();
+    world.network.isDown = false;
+    await world.advance(31_000);
+    const modes = world.network.log.filter(
+      ({ to, text }) => to === "client" && text.includes('"mode":"reset"'),
+    );
+    expect(modes.map((message) => message.owner)).toContain(owner);
+  };
+
+  test("[V3] [J2] a fresh window shows a reader who scrolled up as much as before", async () => {
+    await fill(a, 300);
+    const { view } = world.client("bob").session("s");
+    await world.settle();
+    void view.loadOlder(150);
+    await world.settle();
+    const { ids } = view.snapshot;
+    expect(ids).toHaveLength(200);
+    await beAwayLong("bob");
+    expect(view.snapshot.ids).toEqual(ids);
+  });
+
+  test("[J2] [V8] more views than a join may ask for come back, each where it was", async () => {
+    await fill(a, 120);
+    const session = world.client("bob").session("s");
+    const views = Array.from({ length: 100 }, (_, index) => {
+      const at = a.at(index)?.id as EntryId;
+      return session.createView(index % 2 === 0 ? { leafId: at, limit: 3 } : { limit: 1 + index });
+    });
+    await world.settle();
+    const idsOf = () => views.map(({ snapshot }) => [snapshot.ids, snapshot.isHeld, snapshot.isLoading]);
+    const before = idsOf();
+    expect(views[98]?.snapshot).toMatchObject({ length: 3, leafId: a.at(98)?.id });
+    expect(views[99]?.snapshot).toMatchObject({ length: 100, leafId: a.at(119)?.id });
+    drop("bob");
+    await world.advance(31_000);
+    expect(session.snapshot).toMatchObject({ status: "live", error: null });
+    expect(idsOf()).toEqual(before);
+    await beAwayLong("bob");
+    expect(session.snapshot).toMatchObject({ status: "live", error: null });
+    expect(idsOf()).toEqual(before);
+    await say(world, a, "grown");
+    expect(views.map((view) => textsOf(view).at(-1) === "grown")).toEqual(
+      views.map((_, index) => index % 2 === 1),
+    );
   });
 
   test("[F7] an unknown session is not found unless it is to be created, and `retry` asks again", async () => {

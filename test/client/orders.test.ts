@@ -65,6 +65,62 @@ describe("several messages in one go", () => {
     expect(view.branchInfo(one as EntryId)).toMatchObject({ index: 0, total: 2 });
   });
 
+  test.each(["branch", "select", "newest"] as const)(
+    "[V9] an alternative that came while its parent was not loaded is counted, by %s",
+    async (how) => {
+      const ids = await say(world, a, ...Array.from({ length: 20 }, (_, index) => `m${index}`));
+      const follow = how === "newest" ? { follow: "newest" as const } : {};
+      const { view } = world.client("late").session("s", { view: { limit: 5, ...follow } });
+      await world.settle();
+      b.edit(ids[3] as EntryId, "m3 again");
+      b.send("below it");
+      await world.settle();
+      const fork = b.at(3)?.id as EntryId;
+      if (how === "branch") view.branch(b.at(4)?.id as EntryId);
+      if (how === "select") view.select(fork);
+      await world.settle();
+      expect(textsOf(view)).toEqual(["m0", "m1", "m2", "m3 again", "below it"]);
+      expect(view.branchInfo(fork)).toMatchObject({ index: 1, total: 2, previousId: ids[3] });
+      expect(view.snapshot).toMatchObject({ isLoading: false, error: null });
+      await say(world, b, "grown");
+      expect(textsOf(view).at(-1)).toBe("grown");
+    },
+  );
+
+  test("[V9] an alternative to the first entry of a window, whose parent is not loaded, is counted", async () => {
+    await say(world, a, "one", "two", "three");
+    const { view } = world.client("late").session("s", { view: { limit: 1 } });
+    await world.settle();
+    const third = view.at(0)?.id as EntryId;
+    let told = 0;
+    view.subscribeEntry(third, () => {
+      told += 1;
+    });
+    b.edit(third, "three again");
+    await world.settle();
+    expect(view.branchInfo(third)).toMatchObject({ index: 0, total: 2, nextId: b.at(2)?.id });
+    expect(told).toBe(1);
+  });
+
+  test("[V4] what comes at the tip in one go with the line that was asked for is shown", async () => {
+    const ids = await say(world, a, "one", "two", "three");
+    a.edit(ids[1] as EntryId, "two again");
+    await world.settle();
+    const { view } = world.client("late").session("s");
+    await world.settle();
+    const pair = pairOf("late");
+    if (pair === undefined) throw new Error("not connected");
+    view.step(view.at(1)?.id as EntryId, -1);
+    pair.isHeld = true;
+    await world.settle();
+    b.select(ids[1] as EntryId);
+    await world.settle();
+    await say(world, b, "four", "five");
+    pair.isHeld = false;
+    await world.settle();
+    expect(textsOf(view)).toEqual(["one", "two", "three", "four", "five"]);
+  });
+
   test("[V9] who shows an entry is told when its neighbours become known through another view", async () => {
     await say(world, a, "one");
     for (let index = 1; index < 100; index += 1) a.edit(a.at(0)?.id as EntryId, `edit ${index}`);

@@ -18,6 +18,7 @@ test("[O2] an entry's listener hears of each try, and one that cannot be sent co
   const world = await createWorld();
   const { view } = await open(world, world.client("ann"));
   const { id } = view.send("x".repeat(2_000_000));
+  await world.settle();
   const seen: (ErrorBody | null | undefined)[] = [];
   view.subscribeEntry(id as EntryId, () => seen.push(view.get(id as EntryId)?.error));
   view.retry(id);
