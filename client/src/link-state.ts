@@ -71,7 +71,7 @@ const OPEN_MS = 10_000;
 const QUIET_MS = 25_000;
 const ANSWER_MS = 10_000;
 /** A connection that ends sooner is a failure, so that one which ends at once is not tried without end. */
-const STABLE_MS = 10_000;
+const STABLE_MS = 3_000;
 const BACKOFF_MIN_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
 

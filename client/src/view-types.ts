@@ -73,15 +73,20 @@ export type ViewOptions = {
 export type Sent = {
   /** The entry's id, or the run's for `regenerate`. */
   readonly id: string;
+  /** The run that was asked for with it, or by it. */
   readonly runId: RunId | undefined;
+  /** Resolves when it is on the server's disk, or was refused. */
   readonly settled: Promise<Settled>;
 };
 
+/** `seq` and `parentId` are those that the server decided (P4); undefined where no entry was published. */
 export type Settled =
   | { readonly ok: true; readonly seq: number | undefined; readonly parentId: EntryId | null | undefined }
   | { readonly ok: false; readonly error: ErrorBody };
 
+/** One line through the tree, chosen, widened and written through here. */
 export type View = {
+  /** What is shown, but for the content of its entries. */
   readonly snapshot: ViewSnapshot;
   /** Returns its undo. */
   subscribe(listener: (change: ViewChange) => void): () => void;
@@ -93,8 +98,12 @@ export type View = {
   at(index: number): ViewEntry | undefined;
   /** Every shown entry with its id. Costs their number: for a list on screen read `snapshot.ids`. */
   getMessages(): readonly ViewEntry[];
-  /** Where an entry stands among its alternatives: "2 of 3" is index 1 of total 3. */
+  /**
+   * Goes back, or elsewhere, to exactly this entry; null: to before the first one. Where it has children the
+   * view is then held there (V4, V5): what is sent next begins a branch, and `follow` returns to the tip.
+   */
   branch(id: EntryId | null): void;
+  /** Where an entry stands among its alternatives: "2 of 3" is index 1 of total 3. */
   branchInfo(id: EntryId): BranchInfo;
   /** Shows an alternative, with the line that was last shown below it (V6). */
   select(id: EntryId): void;
@@ -120,5 +129,6 @@ export type View = {
   runs(): readonly Run[];
   /** To restore with `createView({ state })`, here or elsewhere. */
   state(): ViewState;
+  /** Its listeners hear nothing more. What was sent through it goes on. */
   close(): void;
 };

@@ -144,7 +144,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
 };
 
 /** A runtime whose owner can be killed: what was to happen later does not happen any more. */
-const mortal = (runtime: Runtime): { runtime: Runtime; kill: () => void } => {
+export const mortal = (runtime: Runtime): { runtime: Runtime; kill: () => void } => {
   let isAlive = true;
   const whileAlive = (callback: () => void) => (): void => {
     if (isAlive) callback();

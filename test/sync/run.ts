@@ -10,10 +10,9 @@ import {
   type ViewOptions,
   type ViewState,
 } from "@espalier/client";
-import type { Runtime } from "@espalier/shared";
 import type { EpochStore } from "../client/epoch-store.js";
 import { createStorage } from "../kit/storage.js";
-import type { World } from "../kit/world.js";
+import { mortal, type World } from "../kit/world.js";
 import { CLIENTS, type Op } from "./ops.js";
 
 /** How the views of a client begin; the first is the default one's. */
@@ -54,7 +53,7 @@ export class Run {
 
   begin(name: string, storage: QueueStorage, states: readonly ViewState[]): Actor {
     this.#clients += 1;
-    const { runtime, die } = mortal(this.world.clock.runtime(7_000_000 + this.#clients));
+    const { runtime, kill: die } = mortal(this.world.clock.runtime(7_000_000 + this.#clients));
     const connected = connect({
       url: "ws://world",
       token: name,
@@ -251,21 +250,3 @@ export class Run {
     }
   }
 }
-
-/** A runtime whose owner can be gone in the middle of whatever it was doing. */
-const mortal = (runtime: Runtime): { runtime: Runtime; die: () => void } => {
-  let isAlive = true;
-  const whileAlive = (callback: () => void) => (): void => {
-    if (isAlive) callback();
-  };
-  return {
-    runtime: {
-      ...runtime,
-      setTimer: (delayMs, callback) => runtime.setTimer(delayMs, whileAlive(callback)),
-      defer: (callback) => runtime.defer(whileAlive(callback)),
-    },
-    die: () => {
-      isAlive = false;
-    },
-  };
-};
