@@ -22,7 +22,7 @@ export const readOptions = ({ limit = WINDOW_ENTRIES, state, leafId }: ViewOptio
   return { ...read, place: leafId === undefined ? null : { leafId, isHeld: true } };
 };
 
-export const checkId = (id: EntryId, what: string): void => {
+const checkId = (id: EntryId, what: string): void => {
   if (!isId(id))
     throw new EspalierError("invalid_id", `unable to ${what}; ${JSON.stringify(id)} is no entry's id`);
 };

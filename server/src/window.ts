@@ -95,7 +95,7 @@ const holdsPosition = ({ from, ids }: Alternatives, position: number): boolean =
   position >= from && position < from + ids.length;
 
 /** Children stand in order of seq, so this is a binary search (T2). */
-export const positionOf = (children: readonly TreeNode[], node: TreeNode): number => {
+const positionOf = (children: readonly TreeNode[], node: TreeNode): number => {
   let low = 0;
   let high = children.length;
   while (low < high) {

@@ -60,10 +60,10 @@ export const lineAskSchema = z.strictObject({
 export type LineAsk = z.infer<typeof lineAskSchema>;
 
 /** Where a run writes; `regenerate` is resolved by the server to the prompt above that entry (V12). */
-export const runPlaceSchema = z.union([placeSchema, z.strictObject({ regenerate: entryIdSchema })]);
+const runPlaceSchema = z.union([placeSchema, z.strictObject({ regenerate: entryIdSchema })]);
 export type RunPlace = z.infer<typeof runPlaceSchema>;
 
-export const runRequestSchema = z.strictObject({
+const runRequestSchema = z.strictObject({
   id: runIdSchema,
   /** Absent with `regenerate`, where the server fills in the prompt. */
   inputId: entryIdSchema.nullable().exactOptional(),
@@ -73,7 +73,7 @@ export const runRequestSchema = z.strictObject({
 export type RunRequest = z.infer<typeof runRequestSchema>;
 
 /** An entry to publish. Without a place it goes where its run writes (R1). */
-export const publishItemSchema = z.strictObject({ draft: draftSchema, place: placeSchema.exactOptional() });
+const publishItemSchema = z.strictObject({ draft: draftSchema, place: placeSchema.exactOptional() });
 export type PublishItem = z.infer<typeof publishItemSchema>;
 
 export const clientMessageSchema = z.discriminatedUnion("type", [
@@ -153,7 +153,7 @@ export const alternativesSchema = z.object({
 export type Alternatives = z.infer<typeof alternativesSchema>;
 
 /** A streaming entry outside the windows of an answer. */
-export const openEntrySchema = z.object({
+const openEntrySchema = z.object({
   id: entryIdSchema,
   parentId: entryIdSchema.nullable(),
   size: countSchema,
@@ -181,7 +181,7 @@ const placedEntrySchema = z.object({
 });
 export type PlacedEntry = z.infer<typeof placedEntrySchema>;
 
-export const recordsMessageSchema = z.object({
+const recordsMessageSchema = z.object({
   /** In order of seq; appends to one entry may have been merged (S6). */
   records: list(recordSchema),
   ch,

@@ -52,7 +52,7 @@ export const usageSchema = z.strictObject({
 });
 export type Usage = z.infer<typeof usageSchema>;
 
-export const toolStateSchema = z.enum(["input", "ready", "asking", "running", "done", "failed"]);
+const toolStateSchema = z.enum(["input", "ready", "asking", "running", "done", "failed"]);
 export type ToolState = z.infer<typeof toolStateSchema>;
 
 export const partSchema = z.discriminatedUnion("type", [
@@ -88,10 +88,10 @@ export type Part = z.infer<typeof partSchema>;
 export const statusSchema = z.enum(["streaming", "complete", "aborted", "failed"]);
 export type EntryStatus = z.infer<typeof statusSchema>;
 
-export const audienceSchema = z.enum(["both", "model", "reader"]);
+const audienceSchema = z.enum(["both", "model", "reader"]);
 export type Audience = z.infer<typeof audienceSchema>;
 
-export const roleSchema = z.enum(["system", "user", "assistant", "tool"]);
+const roleSchema = z.enum(["system", "user", "assistant", "tool"]);
 export type Role = z.infer<typeof roleSchema>;
 
 const content = {
@@ -223,7 +223,7 @@ export const placeSchema = z.union([
 ]);
 export type Place = z.infer<typeof placeSchema>;
 
-export const runStatusSchema = z.enum([
+const runStatusSchema = z.enum([
   "requested",
   "active",
   "suspended",
@@ -255,7 +255,7 @@ export const runSchema = z.object({
 export type Run = Readonly<z.infer<typeof runSchema>>;
 
 /** `title`, `branch:NAME`, `pin:ENTRY`, … */
-export const REGISTER_KEY_PATTERN = /^[A-Za-z][A-Za-z0-9_.-]{0,63}(?::[A-Za-z0-9_.@:+-]{1,192})?$/;
+const REGISTER_KEY_PATTERN = /^[A-Za-z][A-Za-z0-9_.-]{0,63}(?::[A-Za-z0-9_.@:+-]{1,192})?$/;
 export const registerKeySchema = z.string().regex(REGISTER_KEY_PATTERN);
 
 export const registerSchema = z.object({

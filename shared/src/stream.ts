@@ -217,7 +217,7 @@ export const foldAppend = (entry: Entry, append: Append): Entry => {
   }
   const parts = append.deltas.length === 0 ? entry.parts : foldDeltas(entry.parts, append.deltas);
   if (hasUnknownFields(entry)) {
-    const spread: MessageEntry = { ...entry, rev: append.seq, parts: parts, size, status };
+    const spread: MessageEntry = { ...entry, rev: append.seq, parts, size, status };
     return Object.freeze(usage === undefined ? spread : { ...spread, usage });
   }
   const folded: { -readonly [K in keyof MessageEntry]: MessageEntry[K] } = {
@@ -232,7 +232,7 @@ export const foldAppend = (entry: Entry, append: Append): Entry => {
     size,
     type: "message",
     role: entry.role,
-    parts: parts,
+    parts,
   };
   if (entry.writer !== undefined) folded.writer = entry.writer;
   if (entry.runId !== undefined) folded.runId = entry.runId;

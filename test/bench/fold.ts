@@ -11,7 +11,8 @@ import {
   type Seq,
   type TreeNode,
 } from "@espalier/shared";
-import { type Bench, type Row, seededRandom, timesOf } from "./measure.js";
+import { seededRandom } from "../kit/clock.js";
+import { type Bench, type Row, timesOf } from "./measure.js";
 
 const NAME = "fold";
 const AUTHOR = "ann" as PrincipalId;

@@ -1,4 +1,4 @@
-/** What every bench shares: rows, rounds, and a random source that gives the same work in every run. */
+/** What every bench shares: rows and rounds. */
 
 export type Row = {
   /** The module. */
@@ -47,14 +47,3 @@ const timeOf = <T>({ prepare, run }: Work<T>): number => {
 /** Holds a result, so that no work is optimised away. */
 let sink: unknown;
 export const lastResult = (): unknown => sink;
-
-/** At least 0 and below 1, the same numbers for the same seed. */
-export const seededRandom = (seed: number): (() => number) => {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};

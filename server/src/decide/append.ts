@@ -88,7 +88,7 @@ const toRecord = (
   seq,
   time,
   at,
-  deltas: deltas,
+  deltas,
   ...(status === undefined ? {} : { status }),
   ...(usage === undefined ? {} : { usage }),
 });

@@ -25,7 +25,7 @@ export const isEmpty = (value: Json | undefined): boolean => {
 };
 
 /** A source's time in ms. Sources give seconds or milliseconds; no conversation is older than 1973. */
-export const msOf = (value: unknown): number | null => {
+const msOf = (value: unknown): number | null => {
   const given = typeof value === "string" ? Date.parse(value) / 1000 : value;
   if (typeof given !== "number" || !(given > 0)) return null;
   const ms = Math.round(given < 100_000_000_000 ? given * 1000 : given);

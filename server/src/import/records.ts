@@ -38,7 +38,7 @@ export type SessionHead = {
 
 export type Importer = { readonly principal: PrincipalId; readonly newId: () => string };
 
-export const ASSISTANT = "assistant" as PrincipalId;
+const ASSISTANT = "assistant" as PrincipalId;
 
 export const toSession = (
   head: SessionHead,

@@ -7,7 +7,7 @@
 import { isUtf8 } from "node:buffer";
 import { type Epoch, type ErrorBody, isId, type LogRecord, refusal, type SessionId } from "@espalier/shared";
 
-export const SESSION_VERSION = 1;
+const SESSION_VERSION = 1;
 
 export const headerLine = (id: SessionId, createdAt: number, epoch: Epoch): string =>
   `${JSON.stringify({ kind: "session", version: SESSION_VERSION, id, createdAt, epoch })}\n`;
