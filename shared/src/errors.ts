@@ -73,6 +73,15 @@ export const ERRORS = {
     advice: "slow down and try again",
     close: 1013,
   },
+  deleted: {
+    meaning: "the session was deleted, and its id is not used again",
+    advice: "use another session; a new one needs a new id",
+  },
+  nothing_to_compact: {
+    meaning: "there is nothing that a summary could stand for",
+    advice: "go on without; the conversation is as short as the policy asks",
+  },
+  cancelled: { meaning: "it was cancelled on this side", advice: "ask again, where it is still wanted" },
   timeout: { meaning: "the other side did not answer in time", advice: "try again" },
   offline: { meaning: "there is no connection", advice: "wait; it is retried by itself" },
   shut: { meaning: "the client, session or view was closed here", advice: "open a new one" },

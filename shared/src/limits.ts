@@ -1,6 +1,6 @@
 /** The bounds and version that both sides of the wire hold to. */
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** The window of a view, unless it asks for another (V8). */
 export const WINDOW_ENTRIES = 50;

@@ -3,6 +3,7 @@
  */
 import type { EntryId } from "./ids.js";
 import type { Registers } from "./register.js";
+import { ACTIVE_LINE } from "./register-keys.js";
 import type { Tree, TreeNode } from "./tree.js";
 
 /** The loaded ancestors of a node and the node itself, the topmost first. */
@@ -24,9 +25,6 @@ export const tipOf = (node: TreeNode, choose: ChooseChild): TreeNode => {
   while (tip.children.length > 0) tip = choose(tip.children);
   return tip;
 };
-
-/** A register that names the leaf of the line to show where none is asked for (V2). */
-export const ACTIVE_LINE = "view:active";
 
 /**
  * The leaf of the line to show where none is asked for: the newest entry, or the one that `view:active`
@@ -52,5 +50,8 @@ export const promptOf = (node: TreeNode): { prompt: TreeNode | null; top: TreeNo
   }
 };
 
-const isPrompt = ({ entry }: TreeNode): boolean =>
-  entry.type === "message" && entry.role === "user" && (entry.audience ?? "both") === "both";
+/** A user message that both see, also where its content was erased: a turn begins with it. */
+export const isPrompt = ({ entry }: Pick<TreeNode, "entry">): boolean =>
+  (entry.type === "message" || entry.type === "erased") &&
+  entry.role === "user" &&
+  (entry.audience ?? "both") === "both";

@@ -6,7 +6,7 @@
  * A change here changes the wire: the test that hashes these schemas asks for a new PROTOCOL_VERSION.
  */
 import { z } from "zod";
-import { type Epoch, ID_PATTERN, SESSION_ID_PATTERN, type SessionId } from "./ids.js";
+import { type Epoch, ID_PATTERN } from "./ids.js";
 import {
   appendDraftSchema,
   countSchema,
@@ -16,6 +16,7 @@ import {
   errorBodySchema,
   jsonSchema,
   list,
+  originSchema,
   placeSchema,
   principalIdSchema,
   recordSchema,
@@ -24,13 +25,13 @@ import {
   runIdSchema,
   runSchema,
   seqSchema,
+  sessionIdSchema,
   statusSchema,
   timeSchema,
   usageSchema,
   writerIdSchema,
 } from "./record.js";
 
-const sessionIdSchema = z.string().regex(SESSION_ID_PATTERN) as unknown as z.ZodType<SessionId, SessionId>;
 const epochSchema = z.string().regex(ID_PATTERN) as unknown as z.ZodType<Epoch, Epoch>;
 
 /** Names a command, so that its answer can be told; chosen by the client, rising within a connection. */
@@ -72,6 +73,14 @@ const runRequestSchema = z.strictObject({
 });
 export type RunRequest = z.infer<typeof runRequestSchema>;
 
+/** The tool call that began a sidechain: in the session it is a sidechain of, or in another sidechain of that. */
+const startSchema = z.strictObject({
+  session: sessionIdSchema,
+  entry: entryIdSchema,
+  callId: z.string().exactOptional(),
+});
+export type Start = z.infer<typeof startSchema>;
+
 /** An entry to publish. Without a place it goes where its run writes (R1). */
 const publishItemSchema = z.strictObject({ draft: draftSchema, place: placeSchema.exactOptional() });
 export type PublishItem = z.infer<typeof publishItemSchema>;
@@ -90,6 +99,8 @@ export const clientMessageSchema = z.discriminatedUnion("type", [
     n,
     session: sessionIdSchema,
     create: z.boolean().exactOptional(),
+    /** Where a session that this join begins comes from: a sidechain's tool call (F5). */
+    origin: startSchema.exactOptional(),
     cursor: cursorSchema.exactOptional(),
     lines: z.array(lineAskSchema).max(64).readonly(),
   }),
@@ -114,6 +125,43 @@ export const clientMessageSchema = z.discriminatedUnion("type", [
     error: errorBodySchema.exactOptional(),
   }),
   z.strictObject({ type: z.literal("register"), n, ch, key: registerKeySchema, value: jsonSchema }),
+  /** Registers that a join left out, in order of their keys. */
+  z.strictObject({ type: z.literal("registers"), n, ch, after: registerKeySchema.exactOptional(), limit }),
+  /** Takes an entry's content away for good; for admins (L2). */
+  z.strictObject({ type: z.literal("erase"), n, ch, id: entryIdSchema }),
+  /**
+   * The entries that the model's context at `leaf` is made of, the last `limit` of those before `before`
+   * (C2); the settings in force are among them.
+   */
+  z.strictObject({
+    type: z.literal("context"),
+    n,
+    ch,
+    leaf: entryIdSchema,
+    before: entryIdSchema.exactOptional(),
+    limit,
+  }),
+  /** What was used: by the line that ends at `leaf`, by a run, or by the session itself (C9). */
+  z.strictObject({
+    type: z.literal("usage"),
+    n,
+    ch,
+    leaf: entryIdSchema.exactOptional(),
+    run: runIdSchema.exactOptional(),
+  }),
+  /**
+   * Makes a session of the line up to an entry (null: of nothing): `copy` with ids of its own (F1), `share`
+   * with the same entries and no copies (F2). The new session's id is the client's, so a repeat is harmless.
+   */
+  z.strictObject({
+    type: z.literal("fork"),
+    n,
+    session: sessionIdSchema,
+    from: z.strictObject({ session: sessionIdSchema, entry: entryIdSchema.nullable() }),
+    mode: z.enum(["copy", "share"]),
+  }),
+  /** Removes a session and its sidechains for good (F8). */
+  z.strictObject({ type: z.literal("delete"), n, session: sessionIdSchema }),
   /** Up to `limit` entries above `before`, along its ancestors. */
   z.strictObject({ type: z.literal("page"), n, ch, before: entryIdSchema, limit }),
   /** The newest `limit` entries of a line. */
@@ -127,12 +175,19 @@ export const clientMessageSchema = z.discriminatedUnion("type", [
     from: countSchema,
     limit,
   }),
-  /** Sessions, newest change first. With `watch`, `sessions` messages follow as they change. */
+  /**
+   * Sessions, newest change first; archived ones and sidechains only where they are asked for. With `watch`,
+   * `sessions` and `gone` messages follow as they change, of all of them.
+   */
   z.strictObject({
     type: z.literal("list"),
     n,
     limit,
     after: sessionIdSchema.exactOptional(),
+    /** Those that are archived as well. */
+    archived: z.boolean().exactOptional(),
+    /** The sidechains of this session, instead of the sessions themselves. */
+    of: sessionIdSchema.exactOptional(),
     watch: z.boolean().exactOptional(),
   }),
   z.strictObject({ type: z.literal("ping") }),
@@ -166,13 +221,35 @@ export const sessionSummarySchema = z.object({
   /** Time of the first and of the last record, ms. */
   createdAt: timeSchema,
   changedAt: timeSchema,
+  /** Its own: those that a fork took over are not counted. */
   entries: countSchema,
+  /** Where it comes from, if it was not begun by itself (F4, F5). */
+  origin: originSchema.exactOptional(),
+  /** Hidden from lists that do not ask for it (F8). */
+  isArchived: z.literal(true).exactOptional(),
+  /** How many sidechains it has, where it has any. */
+  sidechains: countSchema.exactOptional(),
   /** Runs that were asked for and that no agent has taken. */
   waiting: countSchema,
   /** Why it cannot be opened, where it cannot. */
   error: errorBodySchema.exactOptional(),
 });
 export type SessionSummary = z.infer<typeof sessionSummarySchema>;
+
+/** Sums over entries, each counted once (C9). */
+const usageSumSchema = z.object({
+  input: countSchema,
+  output: countSchema,
+  cachedInput: countSchema,
+  reasoning: countSchema,
+  costUsd: z.number().nonnegative(),
+});
+export const usageTotalsSchema = z.object({
+  ...usageSumSchema.shape,
+  byModel: z.record(z.string(), usageSumSchema),
+});
+export type UsageSum = z.infer<typeof usageSumSchema>;
+export type UsageTotals = z.infer<typeof usageTotalsSchema>;
 
 const placedEntrySchema = z.object({
   id: entryIdSchema,
@@ -217,8 +294,16 @@ export const serverMessageSchema = z.union([
       alternatives: list(alternativesSchema),
       open: list(openEntrySchema),
       runs: list(runSchema),
+      /** The newest of them, where there are too many (G1); `registers` asks for the others. */
       registers: list(registerSchema),
+      hasMoreRegisters: z.literal(true).exactOptional(),
       records: list(recordSchema),
+      /** Time of the first and of the last record, ms; null where there is none. */
+      createdAt: timeSchema.nullable(),
+      changedAt: timeSchema.nullable(),
+      origin: originSchema.exactOptional(),
+      /** Entries up to this seq were taken over by a fork; 0 where none were. */
+      inherited: headSchema,
     }),
     z.object({
       type: z.literal("ack"),
@@ -267,6 +352,33 @@ export const serverMessageSchema = z.union([
       /** There are more after the last one. */
       more: z.boolean(),
     }),
+    /** Answers `registers`, in order of their keys. */
+    z.object({
+      type: z.literal("registers"),
+      n,
+      registers: list(registerSchema),
+      /** There are more after the last one. */
+      more: z.boolean(),
+    }),
+    /** Answers `context`: the oldest first; `more`: there are others before the first one. */
+    z.object({
+      type: z.literal("context"),
+      n,
+      epoch: epochSchema,
+      head: headSchema,
+      entries: list(entrySchema),
+      more: z.boolean(),
+    }),
+    z.object({ type: z.literal("usage"), n, usage: usageTotalsSchema }),
+    /** Answers `fork`. Another entry than was asked for: the line was cut back to where nothing is open (F3). */
+    z.object({
+      type: z.literal("forked"),
+      n,
+      session: sessionIdSchema,
+      entry: entryIdSchema.nullable(),
+    }),
+    /** To those who watch the list: sessions that were deleted. */
+    z.object({ type: z.literal("gone"), sessions: list(sessionIdSchema) }),
     /** To those who watch the list: sessions that are new or changed. */
     z.object({ type: z.literal("sessions"), sessions: list(sessionSummarySchema) }),
     /** The server ended the subscription. */

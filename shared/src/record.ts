@@ -13,7 +13,9 @@ import {
   PRINCIPAL_ID_PATTERN,
   type PrincipalId,
   type RunId,
+  SESSION_ID_PATTERN,
   type Seq,
+  type SessionId,
   type WriterId,
 } from "./ids.js";
 import type { Json } from "./json.js";
@@ -131,6 +133,15 @@ const content = {
   },
 } as const;
 
+/** What stands in the place of an entry whose content was erased (L2): its role and audience stay, for the turns around it. */
+const erasedContent = {
+  type: z.literal("erased"),
+  role: roleSchema.exactOptional(),
+  audience: audienceSchema.exactOptional(),
+  erasedAt: timeSchema,
+  erasedBy: principalIdSchema,
+} as const;
+
 /** What a writer may say of an entry besides its content. */
 const drafted = {
   id: entryIdSchema,
@@ -178,9 +189,11 @@ export const entrySchema = z.discriminatedUnion("type", [
   z.object({ ...placed, ...content.compaction }),
   z.object({ ...placed, ...content.branchSummary }),
   z.object({ ...placed, ...content.custom }),
+  z.object({ ...placed, ...erasedContent }),
 ]);
 export type Entry = Readonly<z.infer<typeof entrySchema>>;
 export type MessageEntry = Extract<Entry, { type: "message" }>;
+export type CompactionEntry = Extract<Entry, { type: "compaction" }>;
 
 /**
  * A text delta goes to the named part, else to the last one: it extends `text`, or a tool call's
@@ -214,6 +227,16 @@ export const appendSchema = z.object({
   ...appended,
 });
 export type Append = Readonly<z.infer<typeof appendSchema>>;
+
+/** An admin took an entry's content away for good (L2). Its records before this one no longer hold it either. */
+export const eraseSchema = z.object({
+  kind: z.literal("erase"),
+  id: entryIdSchema,
+  seq: seqSchema,
+  time: timeSchema,
+  author: principalIdSchema,
+});
+export type Erase = Readonly<z.infer<typeof eraseSchema>>;
 
 /** Where a new entry goes; the server decides the parent (P1–P3). */
 export const placeSchema = z.union([
@@ -254,8 +277,8 @@ export const runSchema = z.object({
 });
 export type Run = Readonly<z.infer<typeof runSchema>>;
 
-/** `title`, `branch:NAME`, `pin:ENTRY`, … */
-const REGISTER_KEY_PATTERN = /^[A-Za-z][A-Za-z0-9_.-]{0,63}(?::[A-Za-z0-9_.@:+-]{1,192})?$/;
+/** `title`, `branch:NAME`, `pin:ENTRY`, …; a name is any text without control characters. */
+const REGISTER_KEY_PATTERN = /^[A-Za-z][A-Za-z0-9_.-]{0,63}(?::[^\p{Cc}\p{Cs}]{1,192})?$/u;
 export const registerKeySchema = z.string().regex(REGISTER_KEY_PATTERN);
 
 export const registerSchema = z.object({
@@ -269,5 +292,26 @@ export const registerSchema = z.object({
 });
 export type Register = Readonly<z.infer<typeof registerSchema>>;
 
-export const recordSchema = z.union([entrySchema, appendSchema, runSchema, registerSchema]);
-export type LogRecord = Entry | Append | Run | Register;
+export const recordSchema = z.union([entrySchema, appendSchema, runSchema, registerSchema, eraseSchema]);
+export type LogRecord = Entry | Append | Run | Register | Erase;
+
+export const sessionIdSchema = z.string().regex(SESSION_ID_PATTERN) as unknown as z.ZodType<
+  SessionId,
+  SessionId
+>;
+
+/**
+ * Where a session comes from (F1, F2, F5). A fork: the entry that its line was taken up to. A sidechain:
+ * the entry that holds the tool call that began it.
+ */
+export const originSchema = z.object({
+  /** Null for a reader who may not read that session (F4). */
+  session: sessionIdSchema.nullable(),
+  /** Null for a fork from before the first entry, or where it is not known. */
+  entry: entryIdSchema.nullable(),
+  /** The tool call that began a sidechain. */
+  callId: z.string().exactOptional(),
+  /** The entries up to `entry` are those of `session`, not copies of them (F2). */
+  isShared: z.literal(true).exactOptional(),
+});
+export type Origin = Readonly<z.infer<typeof originSchema>>;

@@ -5,8 +5,11 @@
  * Children stand in the order of their seq (T2). The server's tree is whole; a replica's may hold an
  * entry whose parent is not loaded, and links the two when the parent comes (T4).
  */
+
+import { eraseEntry } from "./erase.js";
 import type { EntryId } from "./ids.js";
-import type { Append, Entry, LogRecord } from "./record.js";
+import type { Append, Entry, Erase, LogRecord, Register } from "./record.js";
+import { RESET } from "./register-keys.js";
 import { foldAppend, sizeOfDeltas, trimDeltas } from "./stream.js";
 
 export type TreeNode = {
@@ -29,9 +32,12 @@ class Node implements TreeNode {
   isFrozen = false;
   parent: Node | null = null;
   children: readonly Node[] = NO_NODES;
+  /** The first entry of its line, as far as that was loaded when this one came. */
+  top: Node;
 
   constructor(entry: Entry) {
     this.held = entry;
+    this.top = this;
   }
 
   get entry(): Entry {
@@ -54,9 +60,15 @@ export type Applied =
 export type Tree = {
   /** Entries held. */
   readonly size: number;
-  /** The entry with the highest seq, or null. */
+  /**
+   * The entry with the highest seq on the lines that began since the last reset, or null: what goes on writing
+   * on an earlier line brings that one back for nobody (F8).
+   */
   readonly newest: TreeNode | null;
+  /** Since the last reset (F8). */
   readonly roots: readonly TreeNode[];
+  /** The seq of the last reset, or 0. */
+  readonly resetSeq: number;
   get(id: EntryId): TreeNode | undefined;
   /** The loaded children of an entry, or the roots for null, in order of seq. */
   children(parentId: EntryId | null): readonly TreeNode[];
@@ -70,8 +82,9 @@ const IGNORED: Applied = Object.freeze({ type: "ignored" });
 export const createTree = (): Tree => {
   const nodesById = new Map<EntryId, Node>();
   const childrenOfUnloaded = new Map<EntryId, Node[]>();
-  const roots: Node[] = [];
+  let roots: Node[] = [];
   let newest: Node | null = null;
+  let resetSeq = 0;
   /** The parent of the next entry, more often than not. */
   let latest: Node | null = null;
 
@@ -81,7 +94,7 @@ export const createTree = (): Tree => {
   const link = (node: Node): void => {
     const { parentId } = node.held;
     if (parentId === null) {
-      insertBySeq(roots, node);
+      if (node.held.seq > resetSeq) insertBySeq(roots, node);
       return;
     }
     const parent = nodeOf(parentId);
@@ -92,6 +105,7 @@ export const createTree = (): Tree => {
       return;
     }
     node.parent = parent;
+    node.top = parent.top;
     if (parent.children === NO_NODES) parent.children = [node];
     else insertBySeq(parent.children as Node[], node);
   };
@@ -118,7 +132,7 @@ export const createTree = (): Tree => {
     nodesById.set(entry.id, node);
     link(node);
     adopt(node);
-    if (newest === null || entry.seq > newest.held.seq) newest = node;
+    if (entry.seq > (newest?.held.seq ?? resetSeq) && node.top.held.seq > resetSeq) newest = node;
     latest = node;
     return { type: "added", node };
   };
@@ -127,10 +141,27 @@ export const createTree = (): Tree => {
     const node = nodeOf(append.id);
     if (node === undefined) return { type: "missing", id: append.id };
     const before = node.entry;
-    if (append.seq <= before.rev) return IGNORED;
+    if (append.seq <= before.rev || before.type === "erased") return IGNORED;
     if (append.at > before.size) return { type: "missing", id: append.id };
     node.held = foldAppend(before, trimAppend(append, before.size));
     return { type: "changed", node, before };
+  };
+
+  /** One that is not held is a tombstone when it comes. */
+  const applyErase = (erase: Erase): Applied => {
+    const node = nodeOf(erase.id);
+    if (node === undefined || erase.seq <= node.held.rev) return IGNORED;
+    const before = node.entry;
+    node.held = eraseEntry(before, erase);
+    node.isFrozen = false;
+    return { type: "changed", node, before };
+  };
+
+  const applyReset = ({ seq }: Register): void => {
+    if (seq <= resetSeq) return;
+    resetSeq = seq;
+    roots = roots.filter(({ held }) => held.seq > seq);
+    if (newest !== null && newest.top.held.seq < seq) newest = null;
   };
 
   return {
@@ -140,7 +171,12 @@ export const createTree = (): Tree => {
     get newest() {
       return newest;
     },
-    roots,
+    get roots() {
+      return roots;
+    },
+    get resetSeq() {
+      return resetSeq;
+    },
     get: (id) => nodesById.get(id),
     children: (parentId) =>
       parentId === null
@@ -149,7 +185,10 @@ export const createTree = (): Tree => {
     nodes: () => nodesById.values(),
     apply: (record) => {
       if (record.kind === "append") return applyAppend(record);
-      return record.kind === "entry" ? applyEntry(record) : IGNORED;
+      if (record.kind === "entry") return applyEntry(record);
+      if (record.kind === "erase") return applyErase(record);
+      if (record.kind === "register" && record.key === RESET && record.value !== null) applyReset(record);
+      return IGNORED;
     },
   };
 };
