@@ -71,7 +71,7 @@ export const createFaultStore = (inner: LogStore): FaultStore => {
       const outcome = await inner.load(id);
       return outcome.type === "ok" ? { type: "ok", log: { ...outcome.log, epoch } } : outcome;
     },
-    append: async (id, expectedHead, records): Promise<AppendOutcome> => {
+    append: async (id, expectedHead, records, header): Promise<AppendOutcome> => {
       appends += 1;
       const fault = faults.shift();
       if (fault === "throws") throw new Error("the store is broken");
@@ -79,14 +79,22 @@ export const createFaultStore = (inner: LogStore): FaultStore => {
       if (fault === "refused")
         return { type: "refused", error: refusal("unavailable", "unable to write; the disk is full") };
       if (fault === "lost") return { type: "unknown", error: UNKNOWN };
-      const outcome = await inner.append(id, expectedHead, records);
+      const outcome = await inner.append(id, expectedHead, records, header);
       if (fault === "landed" && outcome.type === "ok") return { type: "unknown", error: UNKNOWN };
       if (outcome.type !== "ok" || !store.isSyncHeld) return outcome;
       return { type: "ok", durable: waitForSync(id) };
     },
     synced: (id) => syncs.findLast((waiting) => waiting.id === id)?.done ?? Promise.resolve(),
-    list: (page) => inner.list(page),
+    install: (id, header, records) => inner.install(id, header, records),
+    makeWhole: (id, inherited) => inner.makeWhole(id, inherited),
+    erase: async (id, expectedHead, record): Promise<AppendOutcome> => {
+      const outcome = await inner.erase(id, expectedHead, record);
+      return outcome.type === "ok" && store.isSyncHeld ? { type: "ok", durable: waitForSync(id) } : outcome;
+    },
+    remove: (id) => inner.remove(id),
+    list: (ask) => inner.list(ask),
     summary: (id) => inner.summary(id),
+    sharing: (id) => inner.sharing(id),
     unfinished: () => inner.unfinished(),
     close: () => inner.close(),
     sync: () => settleSyncs(),

@@ -117,7 +117,7 @@ export const hello = async (
   return client;
 };
 
-type JoinOptions = {
+export type JoinOptions = {
   readonly session?: string;
   readonly create?: boolean;
   readonly cursor?: { epoch: string; seq: number };

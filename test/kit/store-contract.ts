@@ -4,6 +4,8 @@ import type { LogRecord } from "@espalier/shared";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AppendOutcome, LogStore } from "../../server/src/store/log-store.js";
 import { append, headOf, message, put, recordsOf, run, sessionId, title } from "../server/store/records.js";
+import { changeTests } from "./store-changes.js";
+import { listTests } from "./store-lists.js";
 
 const outcomeTypes = (outcomes: readonly AppendOutcome[]): string[] => outcomes.map(({ type }) => type);
 
@@ -12,6 +14,12 @@ export type StoreKit = {
   /** Closes the store and opens what it left; absent where it leaves nothing. */
   reopen?(store: LogStore): Promise<LogStore>;
   dispose?(): Promise<void>;
+};
+
+export type StoreHarness = {
+  readonly store: LogStore;
+  /** Closes it and opens what it left, where that is possible. */
+  reopen(): Promise<void>;
 };
 
 export const storeContract = (name: string, createKit: () => Promise<StoreKit>): void => {
@@ -38,6 +46,7 @@ export const storeContract = (name: string, createKit: () => Promise<StoreKit>):
       expect(await store.load(sessionId("s1"))).toEqual({
         type: "ok",
         log: {
+          header: { createdAt: message(1).time },
           epoch: store.epoch,
           head: 7,
           records: [
@@ -166,6 +175,17 @@ export const storeContract = (name: string, createKit: () => Promise<StoreKit>):
       expect([...(await store.unfinished())].sort()).toEqual(["runs", "streams"]);
       expect((await store.summary(sessionId("waits")))?.waiting).toBe(1);
     });
+
+    const harness: StoreHarness = {
+      get store() {
+        return store;
+      },
+      reopen: async () => {
+        store = (await kit.reopen?.(store)) ?? store;
+      },
+    };
+    listTests(harness);
+    changeTests(harness);
 
     test("closing twice is harmless, and a closed store takes nothing", async () => {
       await put(store, "s1", 0, message(1));

@@ -2,7 +2,14 @@
  * A server, clients and a network in one process, on a manual clock: no sleeps, and the same again for
  * the same seed.
  */
-import { type Client, connect, type QueueStorage, type Session, type View } from "@espalier/client";
+import {
+  type Client,
+  connect,
+  type Model,
+  type QueueStorage,
+  type Session,
+  type View,
+} from "@espalier/client";
 import {
   type Authenticate,
   createEngine,
@@ -28,7 +35,7 @@ export type World = {
   readonly network: Network;
   readonly store: LogStore;
   /** A client of its own; `name` is its principal too, unless a token is given. */
-  client(name: string, options?: { token?: () => string; storage?: QueueStorage }): Client;
+  client(name: string, options?: { token?: () => string; storage?: QueueStorage; model?: Model }): Client;
   /** Lets everything that is under way arrive, without moving the clock. */
   settle(): Promise<void>;
   /** Moves the clock, running what is due on the way. */
@@ -46,6 +53,8 @@ export type WorldOptions = {
   readonly authenticate?: Authenticate;
   readonly graceMs?: number;
   readonly onTrouble?: (error: Error) => void;
+  /** A count that rises while the store is at work on its own: what is settled waits for that too. */
+  readonly work?: () => number;
 };
 
 /** Whole turns of the real event loop: promises of any depth are done after each. */
@@ -54,7 +63,13 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const openAuthenticate: Authenticate = ({ token }) => ({ id: (token ?? "nobody") as PrincipalId });
 
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
-  const { seed = 1, authenticate = openAuthenticate, graceMs = 30_000, onTrouble = () => {} } = options;
+  const {
+    seed = 1,
+    authenticate = openAuthenticate,
+    graceMs = 30_000,
+    onTrouble = () => {},
+    work = () => 0,
+  } = options;
   const clock = createClock();
   const serverRuntime = clock.runtime(seed * 1000);
   const store = options.store ?? createMemoryStore({ newEpoch: () => serverRuntime.newId() as Epoch });
@@ -94,10 +109,11 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
 
   const settle = async (): Promise<void> => {
     for (let quietTurns = 0; quietTurns < 3; ) {
+      const before = work();
       const delivered = deliver();
       const ran = clock.runDeferred();
       await turn();
-      quietTurns = delivered || ran ? 0 : quietTurns + 1;
+      quietTurns = delivered || ran || work() !== before ? 0 : quietTurns + 1;
     }
   };
 
@@ -105,7 +121,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     clock,
     network,
     store,
-    client: (name, { token = () => name, storage } = {}) => {
+    client: (name, { token = () => name, storage, model } = {}) => {
       clients += 1;
       return connect({
         url: "ws://world",
@@ -113,6 +129,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
         WebSocket: network.socketFor(name),
         runtime: clock.runtime(seed * 1000 + clients),
         ...(storage === undefined ? {} : { storage }),
+        ...(model === undefined ? {} : { model }),
       });
     },
     settle,

@@ -4,8 +4,8 @@
  */
 import type { Epoch } from "@espalier/shared";
 import { expect, test } from "vitest";
-import { openFileStore } from "../../../server/src/store/file/file-store.js";
-import type { LogStore, StoredLog } from "../../../server/src/store/log-store.js";
+import type { StoredLog } from "../../../server/src/store/log-store.js";
+import { createTimers, eachSeed, firstSeed, open } from "./crash-kit.js";
 import { message, sessionId } from "./records.js";
 import { createRandom, createSimDisk, type Random, type SimDisk } from "./sim-disk.js";
 
@@ -28,39 +28,6 @@ type World = {
   texts: number;
   opened: { boot: number; epoch: Epoch } | null;
 };
-
-type Timers = { after(delayMs: number, run: () => void): () => void; fire(): void };
-
-const createTimers = (): Timers => {
-  const waiting = new Set<() => void>();
-  return {
-    after: (_delayMs, run) => {
-      waiting.add(run);
-      return () => void waiting.delete(run);
-    },
-    fire: () => {
-      const due = [...waiting];
-      waiting.clear();
-      for (const run of due) run();
-    },
-  };
-};
-
-const open = (disk: SimDisk, world: World, random: Random, timers: Timers): Promise<LogStore> =>
-  openFileStore(
-    disk,
-    {
-      dir: "/d",
-      newEpoch: () => {
-        world.epochs += 1;
-        return `epoch${world.epochs}` as Epoch;
-      },
-      runtime: { now: () => 1, setTimer: timers.after, defer: (run) => void setImmediate(run) },
-      bootId: `boot${world.boot}`,
-      segmentBytes: 300 + Math.floor(random() * 900),
-    },
-    async () => {},
-  );
 
 const check = (log: StoredLog, given: Given[]): void => {
   const textsBySeq = new Map(
@@ -163,15 +130,6 @@ const runSeed = async (seed: number): Promise<void> => {
   }
 };
 
-const seeds = Number(process.env.ESPALIER_SEEDS ?? 300);
-const firstSeed = Number(process.env.ESPALIER_SEED ?? 1);
-
 test(`[D1] [D2] [D3] crashes at random operations lose nothing acknowledged (seeds from ${firstSeed})`, async () => {
-  for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
-    try {
-      await runSeed(seed);
-    } catch (error) {
-      throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
-    }
-  }
+  await eachSeed(runSeed);
 }, 120_000);

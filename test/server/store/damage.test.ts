@@ -48,6 +48,7 @@ describe("[D5] damage in a session's file", () => {
     ["no header", (lines) => void lines.shift(), 1],
     ["the header of another", onLine(0, (line) => line.replace('"bad"', '"good"')), 1],
     ["no epoch in the header", onLine(0, (line) => line.replace("epoch", "age")), 1],
+    ["an origin that is none", onLine(0, (line) => line.replace('"epoch"', '"origin":7,"epoch"')), 1],
   ];
   for (const [name, damage, line] of damages) {
     test(`[D5] ${name} is refused with its line, and other sessions open`, async () => {

@@ -3,7 +3,6 @@ import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createRuntime } from "../../../server/src/runtime.js";
 import { idToName, nameToId } from "../../../server/src/store/file/names.js";
 import { storeContract } from "../../kit/store-contract.js";
 import { createFolder, type Folder } from "./folder.js";
@@ -38,10 +37,9 @@ describe("a session's file", () => {
 
   test("[F7] comes with the first write, with a header and then a record a line", async () => {
     const store = await folder.open({
-      runtime: { ...createRuntime(), now: () => 5 },
       newEpoch: countEpochs(),
     });
-    await put(store, "s1", 0, message(1), message(2, "\u2028"));
+    await store.append(sessionId("s1"), 0, [message(1), message(2, "\u2028")], { createdAt: 5 });
     await store.load(sessionId("never-written"));
     await store.close();
     expect(folder.read("s1.jsonl").split("\n")).toEqual([

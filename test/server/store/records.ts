@@ -3,6 +3,8 @@ import type {
   Append,
   EntryId,
   Epoch,
+  Erase,
+  Json,
   LogRecord,
   MessageEntry,
   PrincipalId,
@@ -13,7 +15,7 @@ import type {
   Seq,
   SessionId,
 } from "@espalier/shared";
-import type { LogStore } from "../../../server/src/store/log-store.js";
+import type { LogHeader, LogStore } from "../../../server/src/store/log-store.js";
 
 export const sessionId = (id: string): SessionId => id as SessionId;
 
@@ -69,13 +71,30 @@ export const run = (seq: number, id: string, status: RunStatus): Run => ({
   place: { after: null },
 });
 
-export const title = (seq: number, value: string | null): Register => ({
+export const register = (seq: number, key: string, value: Json): Register => ({
   kind: "register",
-  key: "title",
+  key,
   value,
   seq: seq as Seq,
   time: timeOf(seq),
   author: "ann" as PrincipalId,
+});
+
+export const title = (seq: number, value: string | null): Register => register(seq, "title", value);
+
+export const erase = (seq: number, id: string): Erase => ({
+  kind: "erase",
+  id: id as EntryId,
+  seq: seq as Seq,
+  time: timeOf(seq),
+  author: "admin" as PrincipalId,
+});
+
+/** The header of a log that shares its beginning, up to a seq, with another. */
+export const shared = (session: string, inherited: number, entry = `e${inherited}`): LogHeader => ({
+  createdAt: timeOf(inherited + 1),
+  origin: { session: sessionId(session), entry: entry as EntryId, isShared: true },
+  inherited,
 });
 
 /** Appends and waits until it is on disk. Throws where it was not taken. */
@@ -94,6 +113,13 @@ export const recordsOf = async (store: LogStore, id: string): Promise<readonly L
   const loaded = await store.load(sessionId(id));
   if (loaded.type !== "ok") throw new Error(`not loaded: ${JSON.stringify(loaded)}`);
   return loaded.log.records;
+};
+
+/** Erases, and waits until it is gone from the disk. Throws where it was not taken. */
+export const erased = async (store: LogStore, id: string, head: number, record: Erase): Promise<void> => {
+  const outcome = await store.erase(sessionId(id), head, record);
+  if (outcome.type !== "ok") throw new Error(`not taken: ${JSON.stringify(outcome)}`);
+  await outcome.durable;
 };
 
 export const headOf = async (store: LogStore, id: string): Promise<number> => {

@@ -37,6 +37,9 @@ export type SimDisk = Disk & {
   left(by: "death" | "power cut", random: Random): SimDisk;
   /** The paths of all files. */
   paths(): string[];
+  /** The paths of the files that hold some text. */
+  pathsWith(text: string): string[];
+  textOf(path: string): string;
 };
 
 export const createSimDisk = (random: Random, names = new Map<string, FileNode>()): SimDisk => {
@@ -100,10 +103,11 @@ export const createSimDisk = (random: Random, names = new Map<string, FileNode>(
       sync: async () => {
         await begin();
         const { current } = node;
-        const count = node.pending.length;
+        const covered = new Set(node.pending);
         await end();
-        node.synced = current;
-        node.pending = node.pending.slice(count);
+        // Of two syncs at once, the one that began first may end last.
+        if (node.pending.some((pending) => covered.has(pending))) node.synced = current;
+        node.pending = node.pending.filter((pending) => !covered.has(pending));
         await end();
       },
       isLinked: () => [...names.values()].includes(node),
@@ -121,6 +125,8 @@ export const createSimDisk = (random: Random, names = new Map<string, FileNode>(
     stop,
     stopped,
     paths: () => [...names.keys()],
+    textOf: (path: string) => String(names.get(path)?.current),
+    pathsWith: (text) => [...names].filter(([, node]) => node.current.includes(text)).map(([path]) => path),
     open: async (path, mode) => {
       await begin();
       const held = names.get(path);
@@ -134,7 +140,9 @@ export const createSimDisk = (random: Random, names = new Map<string, FileNode>(
       await begin();
       const node = names.get(path);
       if (node !== undefined) return { size: node.current.length, changedAt: 0 };
-      return [...names.keys()].some((name) => name.startsWith(`${path}/`)) ? { size: 0, changedAt: 0 } : null;
+      // A folder is there while something is in it, or was and may be again.
+      const known = [...names.keys(), ...pendingNames.map((change) => change.path)];
+      return known.some((name) => name.startsWith(`${path}/`)) ? { size: 0, changedAt: 0 } : null;
     },
     list: async (dir) => {
       await begin();
@@ -170,6 +178,7 @@ export const createSimDisk = (random: Random, names = new Map<string, FileNode>(
       if (names.has(path)) setName(path, null);
       await end();
     },
+    removeDir: async () => begin(),
     left: (by, chance) => {
       const left = new Map<string, FileNode>();
       if (by === "death") {

@@ -18,7 +18,7 @@ export type Note = {
 
 export type LogFold = Omit<LogPlace, "length"> & {
   readonly title: string | null;
-  readonly createdAt: number;
+  readonly isArchived: boolean;
   readonly changedAt: number;
   readonly entries: number;
   readonly streaming: readonly EntryId[];
@@ -26,12 +26,15 @@ export type LogFold = Omit<LogPlace, "length"> & {
   readonly active: readonly RunId[];
 };
 
-export const foldOf = ({ epoch, head, lines }: Omit<LogPlace, "length">, entry: CatalogueEntry): LogFold => ({
+type Reached = Pick<LogPlace, "epoch" | "head" | "lines">;
+
+export const foldOf = ({ epoch, head, lines }: Reached, entry: CatalogueEntry): LogFold => ({
+  header: entry.header,
   epoch,
   head,
   lines,
   title: entry.title,
-  createdAt: entry.createdAt,
+  isArchived: entry.isArchived,
   changedAt: entry.changedAt,
   entries: entry.entries,
   streaming: [...entry.streaming],
@@ -40,9 +43,9 @@ export const foldOf = ({ epoch, head, lines }: Omit<LogPlace, "length">, entry: 
 });
 
 export const foldToEntry = (id: SessionId, fold: LogFold): CatalogueEntry => ({
-  ...emptyCatalogueEntry(id),
+  ...emptyCatalogueEntry(id, fold.header),
   title: fold.title,
-  createdAt: fold.createdAt,
+  isArchived: fold.isArchived,
   changedAt: fold.changedAt,
   entries: fold.entries,
   streaming: new Set(fold.streaming),
@@ -107,7 +110,9 @@ const toLine = (note: Note): string => `${JSON.stringify(note)}\n`;
 const toNote = (line: string): Note | null => {
   try {
     const note = JSON.parse(line) as Partial<Note>;
-    return isSessionId(note.id) && Number.isSafeInteger(note.length) ? (note as Note) : null;
+    if (!isSessionId(note.id) || !Number.isSafeInteger(note.length)) return null;
+    // One of an earlier version says less than is asked of it now; its length still holds.
+    return note.fold?.header === undefined ? { id: note.id, length: note.length as number } : (note as Note);
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@
  * `sync` of the file, and for a name the `syncDir` of its folder, has resolved.
  */
 import fs from "node:fs";
-import { mkdir, open as openHandle, readdir, rename, stat, unlink } from "node:fs/promises";
+import { mkdir, open as openHandle, readdir, rename, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 export type DiskFile = {
@@ -36,6 +36,8 @@ export type Disk = {
   rename(from: string, to: string): Promise<void>;
   /** Harmless where there is no such file. */
   remove(path: string): Promise<void>;
+  /** Harmless where there is no such folder, or something in it. */
+  removeDir(path: string): Promise<void>;
 };
 
 /** Conversations are private: nobody but their owner reads them. */
@@ -62,7 +64,13 @@ export const createNodeDisk = (): Disk => ({
   syncDir,
   rename,
   remove: (path) => unlink(path).catch(absentAs(undefined)),
+  removeDir: (path) =>
+    rmdir(path).catch((error: NodeJS.ErrnoException) => {
+      if (!IN_USE_CODES.includes(error.code ?? "")) throw error;
+    }),
 });
+
+const IN_USE_CODES = ["ENOENT", "ENOTDIR", "ENOTEMPTY", "EEXIST"];
 
 const syncDir = async (path: string): Promise<void> => {
   const handle = await openHandle(path, "r");
@@ -172,27 +180,46 @@ const withPath = (error: NodeJS.ErrnoException, path: string): Error => {
   return error;
 };
 
-/** Puts a whole file in the place of another, so that after any crash one or the other is there. */
-export const replaceFile = async (
+/** Ends the name of a file that is not in its place yet, and is nothing if it never comes there. */
+export const NEW = ".new";
+
+/** Writes a whole file, piece by piece, and gives its length when it is on disk. */
+export const writeWhole = (
   disk: Disk,
-  dir: string,
-  name: string,
-  parts: Iterable<string>,
-): Promise<number> => {
-  const path = `${dir}/${name}`;
-  let length = 0;
-  await withFile(disk, `${path}.new`, "write", async (file) => {
+  path: string,
+  parts: Iterable<string | Buffer> | AsyncIterable<string | Buffer>,
+): Promise<number> =>
+  withFile(disk, path, "write", async (file) => {
+    let length = 0;
     await file.truncate(0);
-    for (const part of parts) {
+    for await (const part of parts) {
       const bytes = Buffer.from(part);
       await file.write(bytes, length);
       length += bytes.length;
     }
     await file.sync();
+    return length;
   });
-  await disk.rename(`${path}.new`, path);
+
+/** Puts a whole file in the place of another, so that after any crash one or the other is there. */
+export const replaceFile = async (
+  disk: Disk,
+  dir: string,
+  name: string,
+  parts: Iterable<string | Buffer>,
+): Promise<number> => {
+  const path = `${dir}/${name}`;
+  const length = await writeWhole(disk, `${path}${NEW}`, parts);
+  await disk.rename(`${path}${NEW}`, path);
   await disk.syncDir(dir);
   return length;
+};
+
+/** Removes what a crash left of files that never came to their places. */
+export const removeNew = async (disk: Disk, dir: string): Promise<void> => {
+  const names = (await disk.list(dir)).filter(({ name }) => name.endsWith(NEW));
+  for (const { name } of names) await disk.remove(`${dir}/${name}`);
+  if (names.length > 0) await disk.syncDir(dir);
 };
 
 /** Runs the work over all items, at most `width` at a time; rejects with the first failure, after all have ended. */

@@ -13,16 +13,21 @@ import {
   refusal,
   type SessionId,
 } from "@espalier/shared";
-import type { AppendOutcome, LoadOutcome, LogStore } from "../log-store.js";
+import { emptyCatalogueEntry } from "../catalogue.js";
+import { atLeastInherited, headAfter, startOf } from "../heads.js";
+import type { AppendOutcome, LoadOutcome, LogHeader, LogStore } from "../log-store.js";
+import { deletedError } from "./deletion.js";
 import { createNodeDisk, type Disk } from "./disk.js";
+import { createGates } from "./gates.js";
 import { readBootId } from "./generation.js";
-import { epochLine, headerLine, recordLines } from "./lines.js";
+import { epochLine, headerLine, LOG_START, recordLines } from "./lines.js";
 import { takeLock } from "./lock.js";
 import { readLog } from "./log-reader.js";
 import { CONTROL_DIR, sessionPath } from "./names.js";
 import { openDirectory } from "./opening.js";
 import { explained } from "./refusing-disk.js";
-import { believeFile, createSessionLog, type SessionLog } from "./session-log.js";
+import { createRewriting } from "./rewriting.js";
+import { believeFile, createSessionLog, headAt, type SessionLog } from "./session-log.js";
 import { unreadable } from "./survey.js";
 
 export type StoreRuntime = Pick<Runtime, "now" | "setTimer" | "defer">;
@@ -78,7 +83,8 @@ export const openFileStore = async (
   release: () => Promise<void>,
 ): Promise<LogStore> => {
   const { dir, runtime } = options;
-  const { epoch, journal, writeBehind, catalogue, logsById, fail, finish } = await openDirectory({
+  const onTrouble = options.onTrouble ?? (() => {});
+  const directory = await openDirectory({
     disk,
     dir,
     newEpoch: options.newEpoch,
@@ -86,8 +92,10 @@ export const openFileStore = async (
     runtime,
     segmentBytes: options.segmentBytes ?? SEGMENT_BYTES,
     writeBehindMs: options.writeBehindMs ?? WRITE_BEHIND_MS,
-    onTrouble: options.onTrouble ?? (() => {}),
+    onTrouble,
   });
+  const { epoch, journal, writeBehind, catalogue, logsById, deleted, fail, finish } = directory;
+  const gates = createGates();
   const beginningsByLog = new Map<SessionLog, Promise<ErrorBody | null>>();
   let closing: Promise<void> | null = null;
 
@@ -97,8 +105,8 @@ export const openFileStore = async (
   };
 
   const load = async (id: SessionId): Promise<LoadOutcome> => {
-    const log = logsById.get(checked(id));
-    const fault = faultNow() ?? log?.error ?? null;
+    const log = logsById.get(id);
+    const fault = faultNow() ?? deletedOf(id) ?? log?.error ?? null;
     if (fault !== null) return { type: "refused", error: fault };
     if (log === undefined || log.end === 0) return { type: "absent" };
     const read = await readLog(disk, log).catch(
@@ -109,10 +117,11 @@ export const openFileStore = async (
     const refused = log.epoch === epoch ? null : await beginEpoch(log);
     if (refused !== null) return { type: "refused", error: refused };
     const { place, records } = read;
-    if (place.epoch === epoch) return { type: "ok", log: { epoch, head: place.head, records } };
+    const { header } = place;
+    if (place.epoch === epoch) return { type: "ok", log: { header, epoch, head: headAt(place), records } };
     // The epoch's own line came after what was read; where others came too, they must be read.
     if (log.lines > place.lines + 1) return load(id);
-    return { type: "ok", log: { epoch, head: log.head, records } };
+    return { type: "ok", log: { header, epoch, head: log.head, records } };
   };
 
   const refuseLog = (log: SessionLog, error: ErrorBody): LoadOutcome => {
@@ -145,48 +154,81 @@ export const openFileStore = async (
     return null;
   };
 
-  const append = (
+  const deletedOf = (id: SessionId): ErrorBody | null => (deleted.has(id) ? deletedError(id) : null);
+
+  /** What comes while the log is rewritten waits, in its order. */
+  const append: LogStore["append"] = (id, expectedHead, records, header) => {
+    const opening = gates.opening(id);
+    if (opening !== null) return opening.then(() => append(id, expectedHead, records, header));
+    return appendNow(id, expectedHead, records, header ?? { createdAt: records[0]?.time ?? 0 });
+  };
+
+  const appendNow = (
     id: SessionId,
     expectedHead: number,
     records: readonly LogRecord[],
+    header: LogHeader,
   ): Promise<AppendOutcome> =>
     new Promise((resolve) => {
       const held = logsById.get(id);
-      const fault = faultNow() ?? held?.error ?? backlog();
+      const fault = faultNow() ?? deletedOf(id) ?? held?.error ?? backlog();
       if (fault !== null) return resolve({ type: "refused", error: fault });
-      const log = held ?? newLog(checked(id));
+      const log = held ?? newLog(checked(id), header);
       // Whoever has not loaded the log in this epoch cannot know its head.
-      if (log.epoch !== epoch || log.stagedHead !== expectedHead) return resolve({ type: "conflict" });
+      const isConflict = log.epoch !== epoch || log.stagedHead !== expectedHead || rewriting.isComing(id);
+      if (isConflict) return resolve({ type: "conflict" });
       if (records.length === 0) return resolve({ type: "ok", durable: log.durable });
-      const head = headAfter(expectedHead, records);
+      const last = headAfter(expectedHead, records);
       const isNew = log.staged === 0;
-      const text = isNew ? headerLine(id, runtime.now(), epoch) + recordLines(records) : recordLines(records);
+      const head = isNew ? atLeastInherited(header, last) : last;
+      const text = isNew ? headerLine(id, epoch, header) + recordLines(records) : recordLines(records);
       if (held === undefined) logsById.set(id, log);
       journal.put(log, text, records.length + (isNew ? 1 : 0), head, (outcome) => {
-        if (outcome.type === "ok") catalogue.apply(id, records);
-        else if (log.staged === 0 && logsById.get(id) === log) logsById.delete(id);
+        // It may have been removed meanwhile.
+        const isHeld = logsById.get(id) === log;
+        if (isHeld && outcome.type === "ok" && isNew) catalogue.put(emptyCatalogueEntry(id, header));
+        if (isHeld && outcome.type === "ok") catalogue.apply(id, records);
+        if (isHeld && outcome.type !== "ok" && log.staged === 0) logsById.delete(id);
         resolve(outcome);
       });
     });
 
-  const newLog = (id: SessionId): SessionLog =>
-    createSessionLog(id, sessionPath(dir, id), { epoch, head: 0, lines: 0, length: 0 });
+  const newLog = (id: SessionId, header: LogHeader): SessionLog =>
+    createSessionLog(id, sessionPath(dir, id), { ...LOG_START, epoch, head: startOf(header) });
 
   const backlog = (): ErrorBody | null =>
     writeBehind.isFailing && writeBehind.isBehind
       ? refusal("unavailable", "unable to write; the sessions' files do not take what is in the journal")
       : null;
 
+  const rewriting = createRewriting({
+    disk,
+    dir,
+    runtime,
+    directory,
+    gates,
+    append,
+    faultNow,
+    onTrouble,
+  });
+
   return {
     epoch,
-    load,
+    load: async (id) => gates.shared(checked(id), () => load(id)),
     append,
-    synced: async (id) => logsById.get(id)?.durable,
-    list: async (page) => catalogue.list(page),
+    install: async (id, header, records) => rewriting.install(checked(id), header, records),
+    makeWhole: async (id, inherited) => rewriting.makeWhole(checked(id), inherited),
+    erase: async (id, expectedHead, record) => rewriting.erase(checked(id), expectedHead, record),
+    remove: async (id) => rewriting.remove(checked(id)),
+    synced: async (id) => {
+      await Promise.all([logsById.get(id)?.durable, rewriting.erased(id)]);
+    },
+    list: async (ask) => catalogue.list(ask),
     summary: async (id) => catalogue.summary(id),
+    sharing: async (id) => catalogue.sharing(id),
     unfinished: async () => catalogue.unfinished(),
     close: () => {
-      closing ??= finish().finally(release);
+      closing ??= rewriting.ended().then(finish).finally(release);
       return closing;
     },
   };
@@ -195,15 +237,4 @@ export const openFileStore = async (
 const checked = (id: SessionId): SessionId => {
   if (isSessionId(id)) return id;
   throw new EspalierError("invalid_id", `unable to use ${JSON.stringify(id)} as a session; it is not an id`);
-};
-
-const headAfter = (expectedHead: number, records: readonly LogRecord[]): number => {
-  let head = expectedHead;
-  for (const { seq } of records) {
-    if (!Number.isSafeInteger(seq) || seq <= head) {
-      throw new EspalierError("internal", `unable to append; seq ${seq} does not rise above ${head}`);
-    }
-    head = seq;
-  }
-  return head;
 };

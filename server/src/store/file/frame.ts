@@ -37,6 +37,12 @@ export const encodeFrame = (chunks: readonly ChunkText[]): { frame: Buffer; line
   return { frame, linesAt: frame.length - linesLength };
 };
 
+/** One frame of lines that were read from others. */
+export const encodeChunks = (chunks: readonly Chunk[]): Buffer =>
+  encodeFrame(
+    chunks.map(({ id, offset, bytes }) => ({ id, offset, length: bytes.length, text: bytes.toString() })),
+  ).frame;
+
 export const encodeHeader = (header: object): Buffer => encodePayload(JSON.stringify(header), "", 0);
 
 const encodePayload = (head: string, text: string, textLength: number): Buffer => {

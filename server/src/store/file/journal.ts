@@ -25,10 +25,17 @@ export type Journal = {
   put(log: SessionLog, text: string, lines: number, head: number, ticket: Ticket): void;
   /** Resolves when everything put so far is on disk, or was refused. */
   drain(): Promise<void>;
+  /**
+   * Everything put so far is on disk, or refused, in segments that were told to `onFull`. Rejects where no
+   * other segment can be begun.
+   */
+  rotate(): Promise<void>;
   /** Gives up the file; its segment stays. Call it after `drain`. */
   close(): Promise<void>;
   /** Resolves with whether its file is still where it was made; where not, that is its fault. */
   isThere(): Promise<boolean>;
+  /** Its file ends in something that was to be cut off, and could not be. */
+  readonly isTorn: boolean;
   /** Why nothing can be written any more. */
   readonly fault: ErrorBody | null;
 };
@@ -60,6 +67,7 @@ type OpenSegment = {
   readonly file: DiskFile;
   /** Not every file system counts a file's names. */
   readonly countsNames: boolean;
+  readonly headerLength: number;
   length: number;
   mustCut: boolean;
 };
@@ -69,6 +77,8 @@ export const createJournal = async (options: JournalOptions): Promise<Journal> =
   let number = options.firstNumber;
   let segment = await createSegment(disk, control, number, options.header);
   let gathering: Gathering = new Map();
+  /** Those who wait for a rotation. */
+  let waiting: ((error?: Error) => void)[] = [];
   let cohort = createCohort();
   let writer: Promise<void> | null = null;
   let syncer: Promise<void> | null = null;
@@ -76,17 +86,27 @@ export const createJournal = async (options: JournalOptions): Promise<Journal> =
 
   const writeFrames = async (): Promise<void> => {
     await new Promise<void>((resolve) => options.runtime.defer(resolve));
-    while (gathering.size > 0) {
-      if (segment.length >= segmentBytes && options.mayRotate()) await rotate();
+    while (gathering.size > 0 || waiting.length > 0) {
+      // On failure the full segment goes on being used.
+      if (segment.length >= segmentBytes && options.mayRotate()) await rotate().catch(() => {});
       const frame = gathering;
+      const told = waiting;
       gathering = new Map();
+      waiting = [];
       const failure = fault === null ? await writeFrame(frame) : ({ type: "refused", error: fault } as const);
       if (failure !== null) refuse([frame, gathering], failure);
+      if (told.length > 0) await rotateFor(told);
     }
     writer = null;
   };
 
+  const rotateFor = async (told: readonly ((error?: Error) => void)[]): Promise<void> => {
+    const error = await rotate().catch((cause: Error) => cause);
+    for (const tell of told) tell(error ?? undefined);
+  };
+
   const writeFrame = async (frame: Gathering): Promise<Failure | null> => {
+    if (frame.size === 0) return null;
     const additions = [...frame.values()];
     const encoded = encodeFrame(additions.map(({ staged }) => staged));
     const failure = await writeAtEnd(segment, encoded.frame);
@@ -141,16 +161,14 @@ export const createJournal = async (options: JournalOptions): Promise<Journal> =
     cohort.settle(error);
   };
 
-  /** On failure the full segment goes on being used. */
   const rotate = async (): Promise<void> => {
     if (syncer !== null) await syncer;
-    if (fault !== null) return;
+    if (fault !== null) throw new Error((fault as ErrorBody).message);
+    // In a segment that is not the newest, what could not be cut off would be damage.
+    await cutTorn(segment);
+    if (segment.length === segment.headerLength) return;
     const full = segment;
-    try {
-      segment = await createSegment(disk, control, number + 1, options.header);
-    } catch {
-      return;
-    }
+    segment = await createSegment(disk, control, number + 1, options.header);
     number += 1;
     await full.file.close().catch(() => {});
     options.onFull(full.path);
@@ -164,6 +182,11 @@ export const createJournal = async (options: JournalOptions): Promise<Journal> =
       else held.tickets.push(ticket);
       writer ??= writeFrames();
     },
+    rotate: () =>
+      new Promise((resolve, reject) => {
+        waiting.push((error) => (error === undefined ? resolve() : reject(error)));
+        writer ??= writeFrames();
+      }),
     drain: async () => {
       while (writer !== null || syncer !== null) await (writer ?? syncer);
     },
@@ -174,6 +197,9 @@ export const createJournal = async (options: JournalOptions): Promise<Journal> =
       const found = await disk.stat(path).catch(() => path);
       if (found === null && path === segment.path && fault === null) stop(lost(path));
       return fault === null || found !== null;
+    },
+    get isTorn() {
+      return segment.mustCut;
     },
     get fault() {
       return fault;
@@ -193,8 +219,7 @@ type Failure = Exclude<AppendOutcome, { type: "ok" }>;
 /** Writes all of it or cuts the file back; where neither can be done, nobody knows what is there. */
 const writeAtEnd = async (segment: OpenSegment, bytes: Buffer): Promise<Failure | null> => {
   try {
-    if (segment.mustCut) await segment.file.truncate(segment.length);
-    segment.mustCut = false;
+    await cutTorn(segment);
   } catch (error) {
     return { type: "refused", error: unwritable(error as Error) };
   }
@@ -209,6 +234,12 @@ const writeAtEnd = async (segment: OpenSegment, bytes: Buffer): Promise<Failure 
       () => ({ type: "unknown", error: unwritable(error as Error) }),
     );
   }
+};
+
+const cutTorn = async (segment: OpenSegment): Promise<void> => {
+  if (!segment.mustCut) return;
+  await segment.file.truncate(segment.length);
+  segment.mustCut = false;
 };
 
 const unwritable = (error: Error): ErrorBody =>
@@ -241,7 +272,8 @@ const createSegment = async (
     });
     await disk.syncDir(control);
     const file = await disk.open(path, "write");
-    return { path, file, countsNames: file.isLinked(), length: bytes.length, mustCut: false };
+    const { length } = bytes;
+    return { path, file, countsNames: file.isLinked(), headerLength: length, length, mustCut: false };
   } catch (error) {
     await disk.remove(path);
     throw error;

@@ -5,12 +5,26 @@
  * and fields that this one does not know, and they are kept (L5).
  */
 import { isUtf8 } from "node:buffer";
-import { type Epoch, type ErrorBody, isId, type LogRecord, refusal, type SessionId } from "@espalier/shared";
+import {
+  type Epoch,
+  type ErrorBody,
+  isId,
+  isSessionId,
+  type LogRecord,
+  type Origin,
+  refusal,
+  type SessionId,
+} from "@espalier/shared";
+import { startOf } from "../heads.js";
+import type { LogHeader } from "../log-store.js";
 
 const SESSION_VERSION = 1;
 
-export const headerLine = (id: SessionId, createdAt: number, epoch: Epoch): string =>
-  `${JSON.stringify({ kind: "session", version: SESSION_VERSION, id, createdAt, epoch })}\n`;
+export const headerLine = (id: SessionId, epoch: Epoch, header: LogHeader): string => {
+  const { createdAt, origin, inherited } = header;
+  const line = { kind: "session", version: SESSION_VERSION, id, createdAt, epoch, origin, inherited };
+  return `${JSON.stringify(line)}\n`;
+};
 
 export const epochLine = (epoch: Epoch, floor: number): string =>
   `${JSON.stringify({ kind: "epoch", epoch, floor })}\n`;
@@ -23,14 +37,21 @@ export const recordLines = (records: readonly LogRecord[]): string => {
 
 /** How far a log was read: after some whole lines. */
 export type LogPlace = {
+  readonly header: LogHeader;
   readonly epoch: Epoch;
-  /** The highest seq, or the epoch's floor where that is higher. */
+  /** The highest seq, or the epoch's floor, or what it shares, where that is higher. */
   readonly head: number;
   readonly lines: number;
   readonly length: number;
 };
 
-export const LOG_START: LogPlace = { epoch: "" as Epoch, head: 0, lines: 0, length: 0 };
+export const LOG_START: LogPlace = {
+  header: { createdAt: 0 },
+  epoch: "" as Epoch,
+  head: 0,
+  lines: 0,
+  length: 0,
+};
 
 export type LogScan =
   /** `torn` bytes after the place are no whole line; where `isWhole`, only their `\n` is missing. */
@@ -39,20 +60,25 @@ export type LogScan =
 
 type MutablePlace = { -readonly [K in keyof LogPlace]: LogPlace[K] };
 
-/** Reads on from a place; `bytes` begin there. Visits each record in order, up to the first fault. */
+export type LogVisitor = {
+  header?(header: LogHeader): void;
+  record(record: LogRecord): void;
+};
+
+/** Reads on from a place; `bytes` begin there. Visits what is there in order, up to the first fault. */
 export const scanLog = (
   id: SessionId,
   path: string,
   bytes: Buffer,
   from: LogPlace,
-  visit: (record: LogRecord) => void,
+  visitor: LogVisitor,
 ): LogScan => {
   const place: MutablePlace = { ...from };
   const isSound = isUtf8(bytes);
   let at = 0;
   for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, at)) {
     const fault = isSound || isUtf8(bytes.subarray(at, end)) ? null : damage("it is not UTF-8");
-    const refused = fault ?? readLine(id, bytes.toString("utf8", at, end), place, visit);
+    const refused = fault ?? readLine(id, bytes.toString("utf8", at, end), place, visitor);
     if (refused !== null) return { type: "fault", error: named(refused, id, path, place.lines + 1) };
     place.lines += 1;
     at = end + 1;
@@ -60,12 +86,13 @@ export const scanLog = (
   }
   const rest = bytes.subarray(at);
   const isWhole =
-    rest.length > 0 && isUtf8(rest) && readLine(id, rest.toString(), { ...place }, ignore) === null;
+    rest.length > 0 && isUtf8(rest) && readLine(id, rest.toString(), { ...place }, IGNORANT) === null;
   return { type: "ok", place, torn: rest.length, isWhole };
 };
 
 const NEWLINE = 0x0a;
-const ignore = (): void => {};
+/** Looks at nothing. */
+export const IGNORANT: LogVisitor = { record: () => {} };
 
 type LineFault = { readonly code: "damaged" | "newer_version"; readonly reason: string };
 const damage = (reason: string): LineFault => ({ code: "damaged", reason });
@@ -77,20 +104,25 @@ const readLine = (
   id: SessionId,
   text: string,
   place: MutablePlace,
-  visit: (record: LogRecord) => void,
+  visitor: LogVisitor,
 ): LineFault | null => {
   const line = parseObject(text);
   if (line === null) return damage("it is not a JSON object");
-  if (place.length === 0) return readHeader(id, line, place);
+  if (place.length === 0) return readHeader(id, line, place, visitor);
   if (line.kind === "epoch") return readEpoch(line, place);
   if (typeof line.kind !== "string") return damage("it has no kind");
   if (!isAbove(line.seq, place.head)) return damage(`its seq does not rise above ${place.head}`);
   place.head = line.seq;
-  visit(line as unknown as LogRecord);
+  visitor.record(line as unknown as LogRecord);
   return null;
 };
 
-const readHeader = (id: SessionId, line: Line, place: MutablePlace): LineFault | null => {
+const readHeader = (
+  id: SessionId,
+  line: Line,
+  place: MutablePlace,
+  visitor: LogVisitor,
+): LineFault | null => {
   if (line.kind !== "session" || typeof line.version !== "number")
     return damage("it is not a session's header");
   if (line.version > SESSION_VERSION) {
@@ -101,8 +133,31 @@ const readHeader = (id: SessionId, line: Line, place: MutablePlace): LineFault |
   }
   if (line.id !== id) return damage("it is the header of another session");
   if (!isId(line.epoch)) return damage("its epoch is not an id");
+  const header = toHeader(line);
+  if (header === null) return damage("it does not say where the session comes from");
+  place.header = header;
   place.epoch = line.epoch;
+  place.head = startOf(header);
+  visitor.header?.(header);
   return null;
+};
+
+const toHeader = ({ createdAt, origin, inherited = 0 }: Line): LogHeader | null => {
+  if (typeof createdAt !== "number" || !isCount(inherited)) return null;
+  if (origin !== undefined && !isOrigin(origin)) return null;
+  return {
+    createdAt,
+    ...(origin === undefined ? {} : { origin }),
+    ...(inherited === 0 ? {} : { inherited }),
+  };
+};
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** What else it holds is kept as it is (L5). */
+const isOrigin = (value: unknown): value is Origin => {
+  const { session } = (value ?? {}) as { session?: unknown };
+  return session === null || isSessionId(session);
 };
 
 const readEpoch = (line: Line, place: MutablePlace): LineFault | null => {

@@ -8,6 +8,7 @@
  * shown. synced: on disk in the journal, so it may be acknowledged. filed: in the session's own file.
  */
 import type { Epoch, ErrorBody, SessionId } from "@espalier/shared";
+import { atLeastInherited } from "../heads.js";
 import type { LogPlace } from "./lines.js";
 
 /** Lines that stand at `at` in the frame that they were written with. */
@@ -40,6 +41,8 @@ export type SessionLog = {
   error: ErrorBody | null;
 };
 
+export const headAt = ({ header, head }: LogPlace): number => atLeastInherited(header, head);
+
 const DONE = Promise.resolve();
 
 /** A log all of whose lines, up to the place, are on disk in its file. */
@@ -47,9 +50,9 @@ export const createSessionLog = (id: SessionId, path: string, place: LogPlace): 
   id,
   path,
   epoch: place.epoch,
-  stagedHead: place.head,
+  stagedHead: headAt(place),
   staged: place.length,
-  head: place.head,
+  head: headAt(place),
   end: place.length,
   lines: place.lines,
   synced: place.length,
@@ -93,11 +96,24 @@ export const stageLines = (
 
 export const markWritten = (staged: Staged, frame: Buffer, at: number, durable: Promise<void>): void => {
   const { log, offset, length } = staged;
-  log.chunks.push({ offset, length, frame, at });
+  if (log.error === null) log.chunks.push({ offset, length, frame, at });
   log.end += length;
   log.head = staged.head;
   log.lines += staged.lines;
   log.durable = durable;
+};
+
+/** Nothing of it is read or written any more; what its file lacks is in the journal. */
+export const markFailed = (log: SessionLog, error: ErrorBody): void => {
+  log.error = error;
+  log.chunks = [];
+};
+
+/** Another file took the place of the log's, with all of its lines and some before them. */
+export const markReplaced = (log: SessionLog, length: number, lines: number): void => {
+  for (const key of ["staged", "end", "synced", "filed", "tried"] as const) log[key] = length;
+  log.noted = length;
+  log.lines = lines;
 };
 
 /** Nothing that was staged came to be. */
@@ -107,12 +123,12 @@ export const dropStaged = (log: SessionLog): void => {
 };
 
 /** What was read counts, not what the catalogue's file said of it; as far as nothing came since. */
-export const believeFile = (log: SessionLog, { epoch, head, lines, length }: LogPlace): void => {
-  if (length !== log.end || log.staged !== log.end) return;
-  log.epoch = epoch;
-  log.head = head;
-  log.stagedHead = head;
-  log.lines = lines;
+export const believeFile = (log: SessionLog, place: LogPlace): void => {
+  if (place.length !== log.end || log.staged !== log.end) return;
+  log.epoch = place.epoch;
+  log.head = headAt(place);
+  log.stagedHead = log.head;
+  log.lines = place.lines;
 };
 
 export const markFiled = (log: SessionLog, filed: number): void => {

@@ -9,8 +9,8 @@ import { type ErrorBody, refusal, type SessionId } from "@espalier/shared";
 import { type CatalogueEntry, emptyCatalogueEntry, foldIntoCatalogue } from "../catalogue.js";
 import { foldToEntry, type Note } from "./catalogue-file.js";
 import { type Disk, type DiskFile, eachOf, withFile } from "./disk.js";
-import { LOG_START, type LogPlace, type LogScan, scanLog } from "./lines.js";
-import { findSessions, sessionPath } from "./names.js";
+import { IGNORANT, LOG_START, type LogPlace, type LogScan, type LogVisitor, scanLog } from "./lines.js";
+import { sessionPath } from "./names.js";
 import { cutFile, endsLine, syncSessionDirs } from "./recovery.js";
 import { createSessionLog, type SessionLog } from "./session-log.js";
 
@@ -30,12 +30,13 @@ const MAX_HEADER_BYTES = 4096;
 export const survey = async (
   disk: Disk,
   dir: string,
+  names: readonly SessionId[],
   notesById: ReadonlyMap<SessionId, Note>,
   errorsById: ReadonlyMap<SessionId, ErrorBody>,
 ): Promise<Survey> => {
   const found: Surveyed[] = [];
   let hasTornFile = false;
-  const ids = new Set([...(await findSessions(disk, dir)), ...notesById.keys(), ...errorsById.keys()]);
+  const ids = new Set([...names, ...notesById.keys(), ...errorsById.keys()]);
 
   const read = new Set<SessionId>();
 
@@ -75,12 +76,12 @@ export const survey = async (
 
 const placeOf = (note: Note | undefined): LogPlace => {
   if (note?.fold === undefined) return LOG_START;
-  const { epoch, head, lines } = note.fold;
-  return { epoch, head, lines, length: note.length };
+  const { header, epoch, head, lines } = note.fold;
+  return { header, epoch, head, lines, length: note.length };
 };
 
 const entryOf = (id: SessionId, note: Note | undefined): CatalogueEntry =>
-  note?.fold === undefined ? emptyCatalogueEntry(id) : foldToEntry(id, note.fold);
+  note?.fold === undefined ? emptyCatalogueEntry(id, LOG_START.header) : foldToEntry(id, note.fold);
 
 type Read = { readonly scan: LogScan; readonly entry: CatalogueEntry };
 
@@ -98,7 +99,7 @@ const readGrown = async (
     const scan = await readOn(disk, id, path, size, place, entry);
     if (scan !== null && scan.type === "ok") return { scan, entry };
   }
-  const entry = emptyCatalogueEntry(id);
+  const entry = emptyCatalogueEntry(id, LOG_START.header);
   return { scan: (await readOn(disk, id, path, size, LOG_START, entry)) as LogScan, entry };
 };
 
@@ -119,13 +120,13 @@ const readOn = (
     const header = from.length === 0 ? null : await scanHeader(id, path, file);
     if (header?.type === "fault") return header;
     const rest = await file.read(from.length, size - from.length);
-    const scan = scanLog(id, path, rest, from, (record) => foldIntoCatalogue(entry, record));
+    const scan = scanLog(id, path, rest, from, folding(entry));
     if (scan.type === "fault") return scan;
     if (scan.isWhole) {
       await file.write(Buffer.from("\n"), size);
       await file.sync();
       const finished = Buffer.concat([rest.subarray(scan.place.length - from.length), Buffer.from("\n")]);
-      return scanLog(id, path, finished, scan.place, (record) => foldIntoCatalogue(entry, record));
+      return scanLog(id, path, finished, scan.place, folding(entry));
     }
     if (scan.torn > 0) await file.truncate(scan.place.length);
     await file.sync();
@@ -135,8 +136,16 @@ const readOn = (
 /** A file that a newer program went on with must be found out before its end is touched. */
 const scanHeader = async (id: SessionId, path: string, file: DiskFile): Promise<LogScan> => {
   const start = await file.read(0, MAX_HEADER_BYTES);
-  return scanLog(id, path, start.subarray(0, start.indexOf("\n") + 1), LOG_START, () => {});
+  return scanLog(id, path, start.subarray(0, start.indexOf("\n") + 1), LOG_START, IGNORANT);
 };
+
+const folding = (entry: CatalogueEntry): LogVisitor => ({
+  header: (header) => {
+    entry.header = header;
+    entry.changedAt = header.createdAt;
+  },
+  record: (record) => foldIntoCatalogue(entry, record),
+});
 
 const faulty = (
   id: SessionId,
@@ -147,7 +156,10 @@ const faulty = (
 ): Surveyed => {
   const log = createSessionLog(id, path, { ...LOG_START, length: note?.length ?? 0 });
   log.error = error;
-  return { log, entry: { ...emptyCatalogueEntry(id), changedAt, error } };
+  return {
+    log,
+    entry: { ...emptyCatalogueEntry(id, note?.fold?.header ?? LOG_START.header), changedAt, error },
+  };
 };
 
 /** A session that cannot be read just now, for a reason that is not in its file. */

@@ -16,12 +16,18 @@ export type WriteBehind = {
   touch(log: SessionLog): void;
   /** Makes what a full, synced segment holds safe in the files, and ends it. Never rejects. */
   retire(segment: string): Promise<void>;
+  /** Ends all segments that are full; rejects where one could not be. */
+  retireAll(): Promise<void>;
   /** Makes everything synced safe in the files; rejects where a file could not be written. */
   settle(): Promise<void>;
+  /** Does other work with the files, or the notes of them, while nothing is written behind. */
+  between<T>(job: () => Promise<T>): Promise<T>;
   /** Ends the timer. */
   stop(): void;
   /** Full segments that are not removed yet are so many that no more should be begun. */
   readonly isBehind: boolean;
+  /** A sync failed: no segment is ended any more before the next start. */
+  readonly isStuck: boolean;
   /** The files could not be written or synced when that was last tried. */
   readonly isFailing: boolean;
 };
@@ -97,7 +103,13 @@ export const createWriteBehind = (options: WriteBehindOptions): WriteBehind => {
       if (log.filed === 0) await makeDirs(log.id);
       if (await hasFailed(log)) return;
       log.tried = Math.max(log.tried, to);
-      await withFile(disk, log.path, "write", (file) => file.write(unfiledBytes(log, to), log.filed));
+      const isFiled = await withFile(disk, log.path, "write", async (file) => {
+        // It may have failed, and lost its lines, while the file was opened.
+        if (log.error !== null) return false;
+        await file.write(unfiledBytes(log, to), log.filed);
+        return true;
+      });
+      if (!isFiled) return;
       unsyncedLogs.add(log);
       markFiled(log, to);
     } catch (error) {
@@ -186,13 +198,25 @@ export const createWriteBehind = (options: WriteBehindOptions): WriteBehind => {
         if (!hasFailedSync) arm();
       });
     },
+    retireAll: () => inTurn(retireFull),
     settle: () => inTurn(settleAll),
+    between: (job) => {
+      const done = work.then(job);
+      work = done.then(
+        () => {},
+        () => {},
+      );
+      return done;
+    },
     stop: () => {
       cancelTimer?.();
       cancelTimer = null;
     },
     get isBehind() {
       return full.length >= MAX_FULL_SEGMENTS;
+    },
+    get isStuck() {
+      return hasFailedSync;
     },
     get isFailing() {
       return isFailing;
