@@ -1,7 +1,6 @@
 /** The tree of an imported conversation, and the order in which its entries get their seq. */
 import { describe, expect, test } from "vitest";
-import type { ImportedSession } from "../../server/src/import/foreign.js";
-import { conversation, entriesOf, importJson, node, soleSession } from "./kit.js";
+import { type Collected, conversation, entriesOf, importJson, node, soleSession } from "./kit.js";
 import { shapeOf } from "./shape.js";
 
 describe("the tree", () => {
@@ -55,7 +54,7 @@ describe("the tree", () => {
 });
 
 describe("the order of seq", () => {
-  const seqs = (session: ImportedSession) => entriesOf(session).map(({ id }) => id);
+  const seqs = (session: Collected) => entriesOf(session).map(({ id }) => id);
   const three = [
     node("a", null),
     node("r1", "a"),

@@ -1,17 +1,19 @@
 /** ChatGPT exports as files, and as sessions with ids, authors and times. */
-import { readFile } from "node:fs/promises";
 import type { PrincipalId } from "@espalier/shared";
 import { describe, expect, test } from "vitest";
 import { importChatGpt } from "../../server/src/import/chatgpt.js";
+import { importSample } from "./expectation.js";
 import {
+  collect,
+  collectWhole,
   conversation,
-  counter,
   entriesOf,
-  importFixture,
   importJson,
   importText,
+  memorySource,
   NOW,
   node,
+  options,
   soleSession,
 } from "./kit.js";
 import { shapeOf, sourceIdOf } from "./shape.js";
@@ -46,43 +48,69 @@ describe("what is imported", () => {
     });
   });
 
-  test("a file that is not there", async () => {
-    const options = { name: "x.json", newId: counter(), now: () => NOW };
-    const missing = readFile("/nowhere/x.json");
-    await expect(importChatGpt({ ...options, read: () => missing })).rejects.toMatchObject({
-      code: "not_found",
-    });
-    await expect(importChatGpt({ ...options, read: async () => undefined })).rejects.toMatchObject({
-      code: "not_found",
-    });
-  });
-
   test("a manifest reads nothing outside its folder", async () => {
     const files = ["../secret.json", "/etc/hosts", "a/../../b.json", "c:\\d.json", "ok.json"];
-    const manifest = JSON.stringify({ logical_files: { "conversations.json": { files } } });
+    const source = memorySource({
+      "export_manifest.json": JSON.stringify({ logical_files: { "conversations.json": { files } } }),
+      "ok.json": JSON.stringify([conversation([node("a", null)])]),
+    });
     const asked: string[] = [];
-    const read = async (name: string) => {
+    const beside = (name: string) => {
       asked.push(name);
-      return name.endsWith("ok.json") ? JSON.stringify([conversation([node("a", null)])]) : manifest;
+      return source.beside(name);
     };
-    const name = "folder/export_manifest.json";
-    const result = await importChatGpt({ name, read, newId: counter(), now: () => NOW });
-    expect(asked).toEqual([name, "folder/ok.json"]);
+    const result = await collect(importChatGpt({ ...source, beside }, options()));
+    expect(asked).toEqual(["ok.json"]);
     expect(result.files).toEqual(["ok.json"]);
     expect(result.reports).toHaveLength(4);
   });
 
-  test("a shard that is cut off is reported, the rest is imported", async () => {
-    const manifest = { logical_files: { "conversations.json": { files: ["a.json", "b.json"] } } };
-    const contents: Record<string, string> = {
-      "m.json": JSON.stringify(manifest),
-      "a.json": "[{",
-      "b.json": JSON.stringify([conversation([node("a", null)])]),
-    };
-    const read = async (name: string) => contents[name];
-    const result = await importChatGpt({ name: "m.json", read, newId: counter(), now: () => NOW });
-    expect(result.sessions).toHaveLength(1);
-    expect(result.reports).toEqual([expect.stringMatching(/^a\.json: .*its conversations are missing$/)]);
+  test("of a shard that is cut off what is whole is imported, the rest is told, and the next shard read", async () => {
+    const first = JSON.stringify([conversation([node("a", null)]), conversation([node("b", null)])]);
+    const importing = importChatGpt(
+      memorySource({
+        "m.json": JSON.stringify({
+          logical_files: { "conversations.json": { files: ["a.json", "b.json"] } },
+        }),
+        "a.json": first.slice(0, -9),
+        "b.json": JSON.stringify([conversation([node("c", null)])]),
+      }),
+      options(),
+    );
+    const { sessions, error } = await collectWhole(importing);
+    expect(sessions.map((session) => shapeOf(session).roots)).toEqual([["a"], ["c"]]);
+    expect(importing.reports).toEqual([
+      expect.stringMatching(/^a\.json: .*its other conversations are missing$/),
+    ]);
+    expect(error).toMatchObject({
+      code: "invalid",
+      message: "unable to import all of m.json; a.json cannot be read",
+    });
+  });
+
+  test("of a list that is cut off what is whole is imported, and the cut is an error", async () => {
+    const text = JSON.stringify([conversation([node("a", null)]), conversation([node("b", null)])]);
+    const importing = importChatGpt(memorySource({ "x.json": text.slice(0, -9) }), options());
+    const { sessions, error } = await collectWhole(importing);
+    expect(sessions.map((session) => shapeOf(session).roots)).toEqual([["a"]]);
+    expect(error).toMatchObject({
+      code: "invalid",
+      message: expect.stringMatching(
+        /^unable to import all of x\.json; .*what comes before that, 1 in number, was read$/,
+      ),
+    });
+  });
+
+  test("a file in pieces of any size is the same, a byte order mark is passed over", async () => {
+    const text = JSON.stringify([conversation([node("a", null, { text: "é茶😀\u2028" })])]);
+    const whole = await importText(text);
+    for (const pieceBytes of [1, 2, 3, 5, 7]) {
+      const importing = importChatGpt(
+        memorySource({ "export.json": `\uFEFF${text}` }, pieceBytes),
+        options(),
+      );
+      expect(await collect(importing)).toEqual(whole);
+    }
   });
 
   test("what is no conversation is reported, the rest is imported", async () => {
@@ -125,8 +153,8 @@ describe("ids", () => {
   });
 
   test("[L4] the same file gives the same records again", async () => {
-    const again = await importFixture("branches.json");
-    expect(await importFixture("branches.json")).toEqual(again);
+    const again = await importSample("chatgpt", "branches.json", importChatGpt);
+    expect(await importSample("chatgpt", "branches.json", importChatGpt)).toEqual(again);
   });
 
   test("of two conversations with one id both are kept, an exact repeat is not", async () => {
@@ -165,11 +193,9 @@ describe("the session", () => {
 
   test("[L1] authors: the importing principal's messages are the user's", async () => {
     const nodes = [node("a", null), node("b", "a", { role: "assistant" })];
-    const read = async () => JSON.stringify(conversation(nodes));
+    const source = memorySource({ "x.json": JSON.stringify(conversation(nodes)) });
     const principal = "me@example.org" as PrincipalId;
-    const session = soleSession(
-      await importChatGpt({ name: "x", read, newId: counter(), now: () => NOW, principal }),
-    );
+    const session = soleSession(await collect(importChatGpt(source, { ...options(), principal })));
     expect(entriesOf(session).map(({ author }) => author)).toEqual(["me@example.org", "assistant"]);
   });
 

@@ -1,9 +1,32 @@
 /**
  * What a test can expect of an imported session, computed from its records alone, in the source's own
  * ids: the shape of the `*.expected.json` files beside the fixtures.
+ *
+ * Beside the source's id of an entry, importers keep there in `meta`: `aliases` (records folded into it),
+ * `replyId` (shared by the entries of one reply), `outside` (records that have no place), `model`.
  */
-import { createRegisters, createTree, type Entry, type Part, pathTo, type TreeNode } from "@espalier/shared";
-import type { ImportedSession } from "../../server/src/import/foreign.js";
+import {
+  createRegisters,
+  createTree,
+  type Entry,
+  type EntryId,
+  type Json,
+  pathTo,
+  type TreeNode,
+  transcript,
+} from "@espalier/shared";
+import { digest, modelText } from "./digest.js";
+import type { Collected } from "./kit.js";
+
+type Usage = { inputTokens: number; outputTokens: number };
+type Sidechain = {
+  agentId: string;
+  entries: number;
+  originCall: string | null;
+  parentAgentId: string | null;
+  usage: Usage | null;
+  activeLine: string[];
+};
 
 export type Shape = {
   title: string | null;
@@ -14,27 +37,38 @@ export type Shape = {
   activeLine: string[];
   visibleText: string[];
   contextText: string[];
-  audiences: Record<string, string>;
+  contextAt: Record<string, string[]>;
+  usage: Usage | null;
+  sidechains: Sidechain[];
+  compactions: { id: string; firstKept: string | null; tokensBefore: number | null }[];
+  aliases: Record<string, string>;
+  sameReply: string[][];
   statuses: Record<string, string>;
+  audiences: Record<string, string>;
+  labels: Record<string, string>;
   times: Record<string, number>;
+  models: Record<string, Json>;
+  outside: { line: number; type: string }[];
   reports: string[];
 };
 
-export const shapeOf = (session: ImportedSession): Shape => {
-  const tree = createTree();
-  const registers = createRegisters();
-  for (const record of session.records) {
-    tree.apply(record);
-    if (record.kind === "register") registers.apply(record);
-  }
+/** The contexts at other leaves are computed for those that are asked for. */
+export const shapeOf = (
+  session: Collected,
+  sidechains: readonly Collected[] = [],
+  leaves: readonly string[] = [],
+): Shape => {
+  const log = foldOf(session);
+  const { tree, entries, line } = log;
+  const at = (id: string) => sourceIdOf((tree.get(id as EntryId) as TreeNode).entry);
   const nodes = [...tree.nodes()];
-  const active = tree.get(registers.get("view:active") as Entry["id"]) ?? tree.newest;
-  const line = active === null ? [] : pathTo(active).map(({ entry }) => entry);
-  const messages = nodes.map(({ entry }) => entry).filter((entry) => entry.type === "message");
+  const bySourceId = new Map(nodes.map((node) => [idOf(node), node]));
+  const messages = entries.filter((entry) => entry.type === "message");
+  const lineTo = (leaf: string) => pathTo(bySourceId.get(leaf) as TreeNode).map(({ entry }) => entry);
   return {
-    title: registers.get("title") as string | null,
+    title: log.title,
     entries: tree.size,
-    byType: countOf(nodes.map(({ entry }) => entry.type)),
+    byType: countOf(entries.map(({ type }) => type)),
     roots: tree.roots.map(idOf),
     branchPoints: [
       ...(tree.roots.length > 1 ? [{ parent: null, children: tree.roots.map(idOf) }] : []),
@@ -43,8 +77,22 @@ export const shapeOf = (session: ImportedSession): Shape => {
         .map((node) => ({ parent: idOf(node), children: node.children.map(idOf) })),
     ],
     activeLine: line.map(sourceIdOf),
-    visibleText: line.filter(isForReaders).flatMap(digest),
-    contextText: repaired(line.filter(isForModel)).flatMap(digest),
+    visibleText: transcript(line).flatMap(digest),
+    contextText: modelText(line),
+    contextAt: Object.fromEntries(leaves.map((leaf) => [leaf, modelText(lineTo(leaf))])),
+    usage: usageOf(entries),
+    sidechains: sidechains.map(sidechainOf),
+    compactions: entries
+      .filter((entry) => entry.type === "compaction")
+      .map(({ firstKeptId, tokensBefore = null, ...entry }) => ({
+        id: sourceIdOf(entry as Entry),
+        firstKept: firstKeptId === null ? null : at(firstKeptId),
+        tokensBefore,
+      })),
+    aliases: Object.fromEntries(
+      entries.flatMap((entry) => (metaOf(entry).aliases ?? []).map((alias) => [alias, sourceIdOf(entry)])),
+    ),
+    sameReply: repliesOf(entries),
     audiences: mapOf(
       messages.filter(({ audience = "both" }) => audience !== "both"),
       (each) => each.audience ?? "",
@@ -53,72 +101,93 @@ export const shapeOf = (session: ImportedSession): Shape => {
       messages.filter(({ status }) => status !== "complete"),
       ({ status }) => status,
     ),
-    times: mapOf(messages, ({ time }) => time),
+    labels: Object.fromEntries(log.labels.map(([id, label]) => [at(id), label])),
+    times: mapOf(entries, ({ time }) => time),
+    models: mapOf(
+      entries.filter((entry) => metaOf(entry).model !== undefined),
+      (entry) => metaOf(entry).model ?? null,
+    ),
+    outside: entries
+      .flatMap((entry) => metaOf(entry).outside ?? [])
+      .map(({ line: number, type }) => ({ line: number, type }))
+      .sort((a, b) => a.line - b.line),
     reports: [...session.summary.reports],
   };
 };
 
 /** The id that the source knows an entry by. */
-export const sourceIdOf = (entry: Entry): string => {
-  const { sourceId } = (entry.meta ?? {}) as { sourceId?: string };
-  return sourceId ?? entry.id;
-};
+export const sourceIdOf = (entry: Entry): string => metaOf(entry).sourceId ?? entry.id;
 const idOf = ({ entry }: TreeNode): string => sourceIdOf(entry);
 
-const mapOf = <E extends Entry, T>(entries: E[], pick: (entry: E) => T): Record<string, T> =>
+type Meta = {
+  readonly sourceId?: string;
+  readonly aliases?: readonly string[];
+  readonly replyId?: string;
+  readonly outside?: readonly { line: number; type: string }[];
+  readonly model?: Json;
+};
+const metaOf = ({ meta }: Entry): Meta => (meta ?? {}) as Meta;
+
+const LABEL = "label:";
+
+const foldOf = ({ records }: Collected) => {
+  const tree = createTree();
+  const registers = createRegisters();
+  const labels: [string, string][] = [];
+  for (const record of records) {
+    tree.apply(record);
+    if (record.kind !== "register") continue;
+    registers.apply(record);
+    if (record.key.startsWith(LABEL)) labels.push([record.key.slice(LABEL.length), record.value as string]);
+  }
+  const active = tree.get(registers.get("view:active") as EntryId) ?? tree.newest;
+  return {
+    tree,
+    labels,
+    title: (registers.get("title") ?? null) as string | null,
+    entries: [...tree.nodes()].map(({ entry }) => entry).sort((a, b) => a.seq - b.seq),
+    line: active === null ? [] : pathTo(active).map(({ entry }) => entry),
+  };
+};
+
+const usageOf = (entries: readonly Entry[]): Usage | null => {
+  const usages = entries.flatMap(({ usage }) => (usage === undefined ? [] : [usage]));
+  if (usages.length === 0) return null;
+  return {
+    inputTokens: usages.reduce((sum, { input }) => sum + input, 0),
+    outputTokens: usages.reduce((sum, { output }) => sum + output, 0),
+  };
+};
+
+const sidechainOf = (session: Collected): Sidechain => {
+  const { entries, line } = foldOf(session);
+  return {
+    agentId: session.sourceId ?? agentOf(session.id) ?? "",
+    entries: entries.length,
+    originCall: session.origin?.callId ?? null,
+    parentAgentId: agentOf(session.origin?.session ?? ""),
+    usage: usageOf(entries),
+    activeLine: line.map(sourceIdOf),
+  };
+};
+
+/** Null for a session that is no sidechain. */
+export const agentOf = (id: string): string | null => id.split("/")[1] ?? null;
+
+const repliesOf = (entries: readonly Entry[]): string[][] => {
+  const replies = new Map<string, string[]>();
+  for (const entry of entries) {
+    const { replyId } = metaOf(entry);
+    if (replyId !== undefined) replies.set(replyId, [...(replies.get(replyId) ?? []), sourceIdOf(entry)]);
+  }
+  return [...replies.values()].filter(({ length }) => length > 1);
+};
+
+const mapOf = <E extends Entry, T>(entries: readonly E[], pick: (entry: E) => T): Record<string, T> =>
   Object.fromEntries(entries.map((entry) => [sourceIdOf(entry), pick(entry)]));
 
-const countOf = (names: string[]): Record<string, number> => {
+const countOf = (names: readonly string[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
 };
-
-const audienceOf = (entry: Entry): string =>
-  "audience" in entry && entry.audience ? entry.audience : entry.type === "custom" ? "reader" : "both";
-const isForReaders = (entry: Entry): boolean => audienceOf(entry) !== "model";
-const isForModel = (entry: Entry): boolean =>
-  audienceOf(entry) !== "reader" && (entry.type === "message" || entry.type === "custom");
-
-const callsOf = (entry: Entry): string[] =>
-  partsOf(entry).flatMap((part) => (part.type === "tool-call" ? [part.callId] : []));
-const resultsOf = (entry: Entry): string[] =>
-  partsOf(entry).flatMap((part) => (part.type === "tool-result" ? [part.callId] : []));
-const partsOf = (entry: Entry): readonly Part[] => (entry.type === "message" ? entry.parts : []);
-
-const INTERRUPTED: Digestible = {
-  type: "message",
-  role: "tool",
-  parts: [{ type: "tool-result", callId: "", output: "[interrupted]" }],
-};
-
-/** C6, for calls of one call each: the results move behind their call, a missing one is interrupted. */
-const repaired = (line: Entry[]): Digestible[] =>
-  line.flatMap((entry) => {
-    if (resultsOf(entry).length > 0) return [];
-    const calls = callsOf(entry);
-    if (calls.length === 0) return [entry];
-    const results = line.filter((other) => resultsOf(other).some((callId) => calls.includes(callId)));
-    return [entry, ...(results.length > 0 ? results : [INTERRUPTED])];
-  });
-
-type Digestible = Entry | { type: "message"; role: "tool"; parts: Part[] };
-
-const digest = (entry: Digestible): string[] => {
-  if (entry.type === "custom") return [`custom: ${entry.name}`];
-  if (entry.type !== "message") return [`${entry.type}: `];
-  const text = wordsOf(entry.parts).replace(/\s+/g, " ").trim().slice(0, 40);
-  return text === "" ? [] : [`${entry.role}: ${text}`];
-};
-
-const wordsOf = (parts: readonly Part[]): string =>
-  firstNotEmpty(
-    parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
-    parts.map((part) => (part.type === "tool-result" ? String(part.output ?? "") : "")).join(""),
-    parts.map((part) => (part.type === "tool-call" ? `[call ${part.name}]` : "")).join(" "),
-    parts.some(({ type }) => type === "thinking") ? "[thinking]" : "",
-    parts.some(({ type }) => type === "file") ? "[file]" : "",
-    parts.some(({ type }) => type === "data") ? "[data]" : "",
-  );
-
-const firstNotEmpty = (...texts: string[]): string => texts.find((text) => text.trim() !== "") ?? "";

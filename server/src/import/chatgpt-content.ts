@@ -87,7 +87,12 @@ export const readContent = (value: Json | undefined, attachments: readonly Json[
   const read = ROWS.get(type)?.(value, attachments) ?? null;
   if (read === null) return unknownContent(type, value);
   const isThinking = type === "thoughts" || type === "reasoning_recap";
-  return { ...read, isThinking, isError: type === "system_error" };
+  // A type that is no text is no part's either.
+  const rest =
+    typeof value.content_type === "string"
+      ? read.rest
+      : { ...read.rest, ...restOf({ content_type: value.content_type ?? null }) };
+  return { ...read, rest, isThinking, isError: type === "system_error" };
 };
 
 const NOTHING: ChatGptContent = { parts: [], rest: {}, isThinking: false, isError: false };

@@ -4,15 +4,30 @@
  */
 import type { Json, Part, Role } from "@espalier/shared";
 import { type ChatGptContent, readContent } from "./chatgpt-content.js";
-import { type Fields, fieldsOf, isEmpty, isFields, listOf, readTime, restOf, textOf } from "./fields.js";
+import {
+  type Fields,
+  fieldsOf,
+  idsOf,
+  isEmpty,
+  isFields,
+  listOf,
+  listsAmong,
+  pointerOf,
+  readTime,
+  restOf,
+  restOfAny,
+  scalarsAmong,
+  textOf,
+} from "./fields.js";
 import type { ForeignContent, ForeignEntry, Report } from "./foreign.js";
 
 /** What a node calls, or whom it answers; the two are matched along the lines of the tree. */
-export type ToolLink = { readonly calls: string } | { readonly answers: string | null };
+type ToolLink = { readonly calls: string } | { readonly answers: string | null };
 
-export type ChatGptNode = Omit<ForeignEntry, "rank"> & {
+export type ChatGptNode = Omit<ForeignEntry, "rank" | "kind" | "content"> & {
   readonly children: readonly string[] | null;
-  link?: ToolLink;
+  readonly said: ForeignContent | null;
+  readonly link?: ToolLink;
 };
 
 export const readNode = (id: string, value: unknown, report: Report): ChatGptNode => {
@@ -21,20 +36,25 @@ export const readNode = (id: string, value: unknown, report: Report): ChatGptNod
   const message = node.message;
   const placed = {
     sourceId: id,
-    parentId: node.parent == null ? null : String(node.parent),
+    parentId: pointerOf(node.parent),
     where,
     body: value,
     time: readTime(fieldsOf(message).create_time, where, report),
-    children: Array.isArray(node.children) ? node.children.map(String) : null,
+    children: Array.isArray(node.children) ? idsOf(node.children) : null,
   };
-  if (!isFields(value) && value !== null)
-    return { ...placed, content: customOf(value as Json, where, report) };
-  if (message === undefined || message === null) return { ...placed, content: null };
+  if (!isFields(value) && value !== null) return { ...placed, said: customOf(value as Json, where, report) };
+  if (message === undefined || message === null) return { ...placed, said: null };
   const role = isFields(message) ? textOf(fieldsOf(message.author).role) : null;
-  if (!isFields(message) || !isRole(role))
-    return { ...placed, content: customOf(message, where, report, role) };
+  if (!isFields(message) || !isRole(role)) {
+    const data = isEmpty(restOfNode(id, node)) ? message : (value as Json);
+    return { ...placed, said: customOf(data, where, report, role) };
+  }
   return { ...placed, ...readMessage({ id, node, message, role }, where, report) };
 };
+
+/** What a node says beside its message and its place. */
+export const restOfNode = (id: string, node: Fields): Fields =>
+  restOf(node, "message", "parent", ...listsAmong(node, "children"), ...(node.id === id ? ["id"] : []));
 
 const ROLES: readonly string[] = ["system", "user", "assistant", "tool"] satisfies Role[];
 const isRole = (value: string | null): value is Role => value !== null && ROLES.includes(value);
@@ -46,11 +66,7 @@ const customOf = (value: Json, where: string, report: Report, role: string | nul
 
 type Message = { readonly id: string; readonly node: Fields; readonly message: Fields; readonly role: Role };
 
-const readMessage = (
-  source: Message,
-  where: string,
-  report: Report,
-): { content: ForeignContent; link?: ToolLink } => {
+const readMessage = (source: Message, where: string, report: Report): Pick<ChatGptNode, "said" | "link"> => {
   const { message, role } = source;
   const metadata = fieldsOf(message.metadata);
   const content = readContent(message.content, listOf(metadata.attachments));
@@ -69,7 +85,7 @@ const readMessage = (
   };
   if (audience !== "both") said.audience = audience;
   if (!isEmpty(meta)) said.meta = meta;
-  return link === undefined ? { content: said } : { content: said, link };
+  return link === undefined ? { said } : { said, link };
 };
 
 const linkOf = ({ message, role }: Message): ToolLink | undefined => {
@@ -119,11 +135,19 @@ const metaOf = ({ id, node, message }: Message, { rest }: ChatGptContent): Field
   const usual = [...DEFAULTS].filter(([key, value]) => message[key] === value).map(([key]) => key);
   const ownId = message.id === id ? ["id"] : [];
   const source = {
-    ...restOf(message, "author", "create_time", "content", "metadata", ...usual, ...ownId),
-    author: restOf(fieldsOf(message.author), "role"),
-    metadata: restOf(metadata, "model_slug"),
+    ...restOf(
+      message,
+      ...scalarsAmong(message, "create_time"),
+      "author",
+      "content",
+      "metadata",
+      ...usual,
+      ...ownId,
+    ),
+    author: restOfAny(message.author, "role"),
+    metadata: restOfAny(message.metadata, "model_slug"),
     content: rest,
-    node: restOf(node, "message", "parent", "children", ...(node.id === id ? ["id"] : [])),
+    node: restOfNode(id, node),
   };
   return restOf({ model: metadata.model_slug ?? null, source: restOf(source) });
 };

@@ -1,106 +1,26 @@
 /**
  * Imports a ChatGPT export: `conversations.json`, one shard of it, a single conversation, or an
- * `export_manifest.json` with the shards that it names beside it. Pure apart from the reader.
+ * `export_manifest.json` with the shards that it names beside it. One conversation is held at a time.
  */
-import { EspalierError, isId, jsonEqual, type PrincipalId, type SessionId } from "@espalier/shared";
+import { EspalierError } from "@espalier/shared";
 import { readConversation, sourceIdOf } from "./chatgpt-conversation.js";
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.js";
-import type { ImportedSession, ImportResult } from "./foreign.js";
-import { openSourceFile, type ReadFile, type SourceFile, unableToImport } from "./source-file.js";
-
-export type ImportOptions = {
-  /** The file to import; what a manifest names is read from the same folder. */
-  readonly name: string;
-  readonly read: ReadFile;
-  /** Makes an id that was never used before, for what has none that fits. */
-  readonly newId: () => string;
-  /** ms; the time of a conversation that has none at all. */
-  readonly now: () => number;
-  /** Who imports: the author of the user's messages. */
-  readonly principal?: PrincipalId;
-};
+import { type ConversationFormat, createReader } from "./conversations.js";
+import { type Fields, fieldsOf, isFields, listOf } from "./fields.js";
+import type { ImportedSession, Importing, ImportOptions, Report, Source, SourceFile } from "./foreign.js";
+import { openJson, unableToImport } from "./json-file.js";
 
 /**
- * Rejects with `invalid` where the file is no ChatGPT export, and with `not_found` where there is none.
+ * Asking for the sessions throws `invalid` where the file is no ChatGPT export, and where it is damaged,
+ * after the sessions that are whole.
  *
  * @example
- * const read = (name: string) => readFile(join(folder, name));
- * const { sessions } = await importChatGpt({ name: "conversations.json", read, newId, now: Date.now });
+ * const { sessions } = importChatGpt(source, { newId, now: Date.now });
+ * for await (const session of sessions) await store.install(session.id, header, session.records());
  */
-export const importChatGpt = async (options: ImportOptions): Promise<ImportResult> => {
-  const { name, read } = options;
-  const reports: string[] = [];
-  const report = (line: string) => reports.push(line);
-  const file = await openSourceFile(name, read, report);
-  if (file === null) throw new EspalierError("not_found", `unable to import ${name}; there is no such file`);
-  const collect = createCollector(options, reports);
-  const shards = file.kind === "value" ? shardsOf(file.value) : null;
-  if (shards === null) {
-    await collect.add(file, "");
-    if (!collect.isExport()) throw unableToImport(name, NO_EXPORT);
-    return { format: "chatgpt", files: [baseOf(name)], sessions: collect.sessions, reports };
-  }
+export const importChatGpt = (source: Source, options: ImportOptions): Importing => {
   const files: string[] = [];
-  for (const shard of shards) {
-    const opened = await openShard(shard, options, report);
-    if (opened === null) continue;
-    files.push(shard);
-    await collect.add(opened, `${shard}: `);
-  }
-  return { format: "chatgpt", files, sessions: collect.sessions, reports };
-};
-
-const NO_EXPORT = "it holds no ChatGPT conversation: none of its items is an object with a `mapping`";
-
-/** Gathers the sessions of one or more files; `isExport` tells whether anything was a conversation. */
-const createCollector = (options: ImportOptions, reports: string[]) => {
-  const { newId, now, principal = "user" as PrincipalId } = options;
-  const sessions: ImportedSession[] = [];
-  const firstsById = new Map<string, ImportedSession>();
-  let isExport = true;
-
-  const isTaken = (id: string) => firstsById.has(id.toLowerCase());
-  const keep = (session: ImportedSession): void => {
-    firstsById.set(session.id.toLowerCase(), session);
-    sessions.push(session);
-  };
-
-  /** What was odd about a conversation, or null. */
-  const addConversation = (conversation: Fields): string | null => {
-    const readAs = (id: string) =>
-      readConversation(conversation, { id: id as SessionId, now, principal, newId });
-    const sourceId = sourceIdOf(conversation);
-    const id = isId(sourceId) ? sourceId : newId();
-    const session = readAs(id);
-    if (typeof session === "string") return session;
-    const first = firstsById.get(id.toLowerCase());
-    if (first === undefined) {
-      keep(session);
-      return null;
-    }
-    if (jsonEqual(first.records, session.records)) return "repeats an earlier conversation exactly; ignored";
-    const otherId = numberedId(id, isTaken) ?? newId();
-    keep(readAs(otherId) as ImportedSession);
-    return `id ${id} was used by an earlier conversation with another body; this one is ${otherId}`;
-  };
-
-  return {
-    sessions,
-    isExport: () => isExport,
-    add: async (file: SourceFile, prefix: string): Promise<void> => {
-      let count = 0;
-      let found = 0;
-      for await (const item of file.kind === "list" ? file.items : [file.value]) {
-        count += 1;
-        const isKnown = isConversation(item);
-        if (isKnown) found += 1;
-        const line = isKnown ? addConversation(item) : "not a conversation; skipped";
-        if (line !== null) reports.push(`${prefix}conversation ${count} (${titleOf(item)}): ${line}`);
-      }
-      isExport = found > 0 || count === 0;
-      if (count === 0) reports.push(`${prefix}no conversation in it`);
-    },
-  };
+  const reports: string[] = [];
+  return { format: "chatgpt", files, reports, sessions: sessionsOf(source, options, files, reports) };
 };
 
 /** Some exports hold conversations without a mapping; the fields around it tell those from other files. */
@@ -108,19 +28,44 @@ const isConversation = (value: unknown): value is Fields =>
   isFields(value) && (isFields(value.mapping) || CONVERSATION_FIELDS.every((field) => field in value));
 const CONVERSATION_FIELDS = ["title", "create_time", "conversation_id"];
 
-const titleOf = (conversation: unknown): string => {
-  const title = textOf(fieldsOf(conversation).title);
-  return title === null ? "untitled" : `"${title.toWellFormed()}"`;
+const FORMAT: ConversationFormat = {
+  name: "ChatGPT",
+  isConversation,
+  sourceIdOf,
+  read: readConversation,
 };
 
-/** The first of `id-2`, `id-3`, … that is free, so that a second import gives it again; null where none fits. */
-const numberedId = (id: string, isTaken: (id: string) => boolean): string | null => {
-  for (let count = 2; ; count++) {
-    const numbered = `${id}-${count}`;
-    if (!isId(numbered)) return null;
-    if (!isTaken(numbered)) return numbered;
+async function* sessionsOf(
+  source: Source,
+  options: ImportOptions,
+  files: string[],
+  reports: string[],
+): AsyncGenerator<ImportedSession> {
+  const { file } = source;
+  const report: Report = (line) => reports.push(line);
+  const reader = createReader(FORMAT, options, reports);
+  const json = await openJson(file, report);
+  const shards = json.kind === "value" ? shardsOf(json.value) : null;
+  if (shards === null) {
+    files.push(file.name);
+    yield* reader.read(file.name, json);
+    return;
   }
-};
+  const damaged: string[] = [];
+  for (const name of shards) {
+    const shard = await shardFile(name, source, report);
+    if (shard === null) continue;
+    files.push(name);
+    try {
+      yield* reader.read(name, await openJson(shard, report), `${name}: `);
+    } catch (error) {
+      if (!(error instanceof EspalierError)) throw error;
+      damaged.push(name);
+      report(`${name}: ${error.message}; its other conversations are missing`);
+    }
+  }
+  if (damaged.length > 0) throw unableToImport(`all of ${file.name}`, `${damaged.join(", ")} cannot be read`);
+}
 
 /** The shards of a manifest's conversations; null where the value is no manifest. */
 const shardsOf = (value: unknown): string[] | null => {
@@ -130,32 +75,17 @@ const shardsOf = (value: unknown): string[] | null => {
   return listOf(files).filter((file) => typeof file === "string");
 };
 
-const openShard = async (
-  shard: string,
-  { name, read }: ImportOptions,
-  report: (line: string) => void,
-): Promise<SourceFile | null> => {
-  if (!isBeside(shard)) {
-    report(`${shard} is in the manifest but outside the export; it was not read`);
+const shardFile = async (name: string, source: Source, report: Report): Promise<SourceFile | null> => {
+  if (!isBeside(name)) {
+    report(`${name} is in the manifest but outside the export; it was not read`);
     return null;
   }
-  try {
-    const file = await openSourceFile(folderOf(name) + shard, read, report);
-    if (file === null) {
-      report(`${shard} is in the manifest but not in the export; its conversations are missing`);
-    }
-    return file;
-  } catch (error) {
-    if (!(error instanceof EspalierError)) throw error;
-    report(`${shard}: ${error.message}; its conversations are missing`);
-    return null;
-  }
+  const shard = await source.beside(name);
+  if (shard === null)
+    report(`${name} is in the manifest but not in the export; its conversations are missing`);
+  return shard;
 };
 
 /** A manifest comes from outside: it may name what lies in its own folder and nothing else. */
-const isBeside = (shard: string): boolean =>
-  shard !== "" && !/^[/\\]|[\\:\0]/.test(shard) && !shard.split("/").includes("..");
-
-const folderOf = (name: string): string => name.slice(0, name.length - baseOf(name).length);
-const baseOf = (name: string): string =>
-  name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1);
+const isBeside = (name: string): boolean =>
+  name !== "" && !/^[/\\]|[\\:\0]/.test(name) && !name.split("/").includes("..");

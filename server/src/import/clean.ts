@@ -5,11 +5,11 @@
  */
 import { jsonFault, MAX_JSON_DEPTH } from "@espalier/shared";
 import type { Report } from "./foreign.js";
+import { jsonText } from "./json-text.js";
 
 const SURROGATE = "half of a surrogate pair; replaced by U+FFFD";
 const INFINITE = "a number that is not finite; replaced by null";
 const DEEP = "nested too deep; the inner part is kept as JSON text";
-const BOTTOMLESS = "nested too deep; the inner part is left out";
 
 /** The value itself where nothing is wrong with it. */
 export const clean = <T>(value: T, where: string, report: Report): T => {
@@ -52,14 +52,7 @@ const cleanScalar = (value: unknown, faults: Set<string>): unknown => {
   return value.toWellFormed();
 };
 
-const textOf = (value: object, faults: Set<string>): string | null => {
-  try {
-    const text = JSON.stringify(value).toWellFormed();
-    faults.add(DEEP);
-    return text;
-  } catch {
-    // Deeper than the engine's own stack.
-    faults.add(BOTTOMLESS);
-    return null;
-  }
+const textOf = (value: object, faults: Set<string>): string => {
+  faults.add(DEEP);
+  return jsonText(value).toWellFormed();
 };

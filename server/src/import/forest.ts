@@ -2,11 +2,11 @@
  * The repaired entries as linked nodes: times filled in, alternatives in the source's order, and
  * records that say nothing taken out, their children moved up into their place. Loops only (T5).
  */
-import type { ForeignContent, ForeignEntry } from "./foreign.js";
+import type { ForeignEntry, ForeignKind } from "./foreign.js";
 
 export type ForestNode = {
   readonly entry: ForeignEntry;
-  readonly content: ForeignContent;
+  readonly kind: ForeignKind;
   /** ms: its own, else its parent's, else the session's. */
   readonly time: number;
   /** Its place in the file. */
@@ -25,7 +25,7 @@ export type Forest = {
 
 type Sprout = {
   entry: ForeignEntry;
-  content: ForeignContent | null;
+  kind: ForeignKind | null;
   time: number;
   index: number;
   parent: Sprout | null;
@@ -42,25 +42,25 @@ export const growForest = (
 ): Forest => {
   const sproutsById = new Map<string, Sprout>();
   for (const [index, entry] of entries.entries()) {
-    const { sourceId, content } = entry;
-    sproutsById.set(sourceId, { entry, content, time: createdAt, index, parent: null, children: [] });
+    const { sourceId, kind } = entry;
+    sproutsById.set(sourceId, { entry, kind, time: createdAt, index, parent: null, children: [] });
   }
   const sprouts = [...sproutsById.values()];
   const roots = link(sprouts, sproutsById);
   const topDown = fillTimes(roots, createdAt);
   sortAlternatives(roots, order);
   for (const { children } of topDown) sortAlternatives(children, order);
-  const said = topDown.filter(hasContent);
+  const said = topDown.filter(isSaid);
   const saidRoots = liftOver(roots, null);
   for (const sprout of said) sprout.children = liftOver(sprout.children, sprout);
   return {
     roots: saidRoots as ForestNode[],
-    nodes: sprouts.filter(hasContent) as ForestNode[],
+    nodes: sprouts.filter(isSaid) as ForestNode[],
     at: (sourceId) => nearestSaid(sproutsById.get(sourceId) ?? null),
   };
 };
 
-const hasContent = ({ content }: Sprout): boolean => content !== null;
+const isSaid = ({ kind }: Sprout): boolean => kind !== null;
 
 const link = (sprouts: readonly Sprout[], sproutsById: ReadonlyMap<string, Sprout>): Sprout[] => {
   const roots: Sprout[] = [];
@@ -100,7 +100,7 @@ const liftOver = (children: readonly Sprout[], parent: Sprout | null): Sprout[] 
   const lifted: Sprout[] = [];
   const pending = children.toReversed();
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (hasContent(next)) {
+    if (isSaid(next)) {
       next.parent = parent;
       lifted.push(next);
     } else for (const child of next.children.toReversed()) pending.push(child);
@@ -110,6 +110,6 @@ const liftOver = (children: readonly Sprout[], parent: Sprout | null): Sprout[] 
 
 const nearestSaid = (sprout: Sprout | null): ForestNode | null => {
   let at = sprout;
-  while (at !== null && !hasContent(at)) at = at.parent;
+  while (at !== null && !isSaid(at)) at = at.parent;
   return at as ForestNode | null;
 };

@@ -10,13 +10,17 @@
 import { jsonEqual } from "@espalier/shared";
 import type { ForeignEntry, Report } from "./foreign.js";
 
-/** The entries in file order, each id once, with parents that are there and that reach a root. */
+/**
+ * The entries in file order, each id once, with parents that are there and that reach a root. `onLost` is
+ * told of those whose id was another's before, for formats whose reports do not say where in the file.
+ */
 export const repair = (
   entries: readonly ForeignEntry[],
   holder: "file" | "conversation",
   report: Report,
+  onLost: (entry: ForeignEntry) => void = () => {},
 ): ForeignEntry[] => {
-  const unique = withoutRepeats(entries, report);
+  const unique = withoutRepeats(entries, report, onLost);
   const indexesById = new Map(unique.map((entry, index) => [entry.sourceId, index]));
   const parents = unique.map((entry, index) => parentIndexOf(entry, index, indexesById, holder, report));
   cutRings(unique, parents, report);
@@ -27,7 +31,11 @@ export const repair = (
 
 const ROOT = -1;
 
-const withoutRepeats = (entries: readonly ForeignEntry[], report: Report): ForeignEntry[] => {
+const withoutRepeats = (
+  entries: readonly ForeignEntry[],
+  report: Report,
+  onLost: (entry: ForeignEntry) => void,
+): ForeignEntry[] => {
   const firstsById = new Map<string, ForeignEntry>();
   for (const entry of entries) {
     const first = firstsById.get(entry.sourceId);
@@ -37,6 +45,7 @@ const withoutRepeats = (entries: readonly ForeignEntry[], report: Report): Forei
     else {
       const clash = `id ${entry.sourceId} was used by ${first.where} with another body`;
       report(`${entry.where}: ${clash}; the first is kept`);
+      onLost(entry);
     }
   }
   return [...firstsById.values()];
