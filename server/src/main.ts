@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command line's composition root: hands the real world to `cli/program.ts`. */
+import { createInterface } from "node:readline";
 import { createOutput } from "./cli/output.js";
 import { runCommandLine } from "./cli/program.js";
 import { createRuntime } from "./runtime.js";
@@ -19,9 +20,23 @@ const untilStopped = (): Promise<void> =>
       });
   });
 
+/** An end of the input, or Ctrl-C, is no answer. */
+const ask = (question: string): Promise<string | null> => {
+  if (!process.stdin.isTTY) return Promise.resolve(null);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    lines.on("close", () => resolve(""));
+    lines.question(question, (answer) => {
+      resolve(answer);
+      lines.close();
+    });
+  });
+};
+
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   out: createOutput(process.stdout, process.env),
   err: createOutput(process.stderr, process.env),
   runtime: createRuntime(),
   untilStopped,
+  ask,
 });

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { register } from "../shared/records.js";
 import { cleanUp, createFolder, MAIN, run, serve } from "./command.js";
 import { chain, fill, reply, title } from "./logs.js";
 
@@ -58,6 +59,17 @@ test("it draws the same from the server that has the directory, found by itself 
   expect(drawn((await run(["tree", "garden", "--url", url])).stdout)).toEqual(EXPECTED);
   const missing = await run(["tree", "none", "--dir", dir]);
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringMatching(/there is no such session/) });
+});
+
+test("[G1] named branches and labels stand by their entries, the same from the server", async () => {
+  const dir = createFolder();
+  const names = [register("branch:shade", 10, "e6"), register("label:e3", 11, "good\x1b[31m")];
+  await fill(dir, { garden: [...GARDEN, ...names] });
+  const { stdout } = await run(["tree", "garden", "--dir", dir]);
+  expect(drawn(stdout)).toContain("├─○ 1/2 assistant ‹good\\x1b[31m› Ferns. e3");
+  expect(drawn(stdout)).toContain("│ ○ user ‹shade› How tall? e6");
+  await serve(["--dir", dir]);
+  expect((await run(["tree", "garden", "--dir", dir])).stdout).toBe(stdout);
 });
 
 test("--json tells every entry and what is derived, the same from both", async () => {

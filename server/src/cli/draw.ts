@@ -2,6 +2,7 @@
 import type { Tree } from "@espalier/shared";
 import { escapeLine } from "./escape.js";
 import { layOut, newestLine, type Row } from "./layout.js";
+import type { Names } from "./names.js";
 import type { Style } from "./style.js";
 import { cutTo, padTo, widthOf } from "./width.js";
 import { countOf, previewOf, speakerOf, timeOf } from "./wording.js";
@@ -13,6 +14,7 @@ export type DrawOptions = {
   readonly style: Style;
   /** Whole ids, however long. */
   readonly full: boolean;
+  readonly names: Names;
 };
 
 const ON_LINE = "●";
@@ -20,11 +22,11 @@ const OFF_LINE = "○";
 const SPEAKER_COLUMNS = 10;
 /** Below this the text is not cut further: a line may then be wrapped. */
 const MIN_TEXT_COLUMNS = 16;
+const MAX_NAME_COLUMNS = 24;
 const SHORT_ID = 8;
 const LONGEST_SHORT_ID = 16;
 
 export function* drawTree(tree: Tree, options: DrawOptions): Generator<string> {
-  const { style, columns } = options;
   const shorten = idShortener(tree, options.full);
   yield* heading(tree, options);
   let isFirst = true;
@@ -32,7 +34,7 @@ export function* drawTree(tree: Tree, options: DrawOptions): Generator<string> {
     const isRoot = row.node.entry.parentId === null;
     if (isRoot && !isFirst) yield "";
     isFirst = false;
-    yield drawRow(row, shorten, columns, style);
+    yield drawRow(row, shorten, options);
   }
 }
 
@@ -48,16 +50,23 @@ function* heading(tree: Tree, { title, session, columns, style }: DrawOptions): 
   yield "";
 }
 
-const drawRow = (row: Row, shorten: (id: string) => string, columns: number, style: Style): string => {
+const drawRow = (
+  row: Row,
+  shorten: (id: string) => string,
+  { columns, style, names }: DrawOptions,
+): string => {
   const { node, lead, isOnNewestLine, place, alternatives } = row;
   const { entry } = node;
   const mark = isOnNewestLine ? ON_LINE : OFF_LINE;
   const branch = alternatives > 1 ? `${place}/${alternatives} ` : "";
   const speaker = cutTo(escapeLine(speakerOf(entry)), 24);
   const status = entry.status === "complete" ? "" : `[${escapeLine(entry.status)}] `;
+  const named = (names.get(entry.id) ?? [])
+    .map((name) => `‹${cutTo(escapeLine(name), MAX_NAME_COLUMNS)}› `)
+    .join("");
   const tail = `${timeOf(entry.time)}  ${shorten(entry.id)}`;
   const head = `${lead}${mark} ${branch}${padTo(speaker, SPEAKER_COLUMNS)} `;
-  const room = columns - widthOf(head) - status.length - widthOf(tail) - 2;
+  const room = columns - widthOf(head) - status.length - widthOf(named) - widthOf(tail) - 2;
   const text = padTo(cutTo(previewOf(entry), Math.max(MIN_TEXT_COLUMNS, room)), room);
   const bright = isOnNewestLine ? style.bold : (plain: string) => plain;
   return [
@@ -67,6 +76,7 @@ const drawRow = (row: Row, shorten: (id: string) => string, columns: number, sty
     style.yellow(branch),
     bright(padTo(speaker, SPEAKER_COLUMNS)),
     " ",
+    style.cyan(named),
     text,
     "  ",
     style.red(status),

@@ -1,104 +1,175 @@
 /**
- * `espalier import`: takes the conversations of a ChatGPT export into a directory. What is there already
- * is left as it is, so a second import changes nothing.
+ * `espalier import`: takes the conversations of other programs' files into a directory, one session at a
+ * time. What is there already is left as it is, so a second import changes nothing.
  */
-import { readFile } from "node:fs/promises";
-import { importChatGpt } from "../import/chatgpt.js";
-import type { ImportedSession, ImportSummary } from "../import/foreign.js";
-import type { AppendOutcome, LogStore } from "../store/log-store.js";
-import { escapeJson, escapeLine } from "./escape.js";
-import { advised, CommandError, errorOf } from "./failure.js";
-import { type Output, say, writeLines } from "./output.js";
+import { resolve } from "node:path";
+import { EspalierError } from "@espalier/shared";
+import { detectFormat, type FormatName, IMPORTERS } from "../import/detect.js";
+import type { Importing, Source } from "../import/foreign.js";
+import type { LogStore } from "../store/log-store.js";
+import { openDiskSource } from "./disk-source.js";
+import { advised, CommandError, lineOf } from "./failure.js";
+import { filesOf, type NamedFile } from "./import-files.js";
+import { createJsonPrinter, createTextPrinter, type ImportPrinter, nameOf } from "./import-output.js";
+import { createProgress, type Progress, SILENT } from "./import-progress.js";
+import { createIntake, type Taken } from "./import-session.js";
+import { say } from "./output.js";
 import { openDirectoryOr } from "./source.js";
-import { createStyle } from "./style.js";
 import type { Terminal } from "./terminal.js";
 import { countOf } from "./wording.js";
 
-export type ImportOptions = { readonly dir: string; readonly json?: boolean };
+export type ImportOptions = { readonly dir: string; readonly json?: boolean; readonly format?: FormatName };
 
-/** Synced together: one by one would cost a turn of the disk each. */
-const TOGETHER = 64;
-
-type Taken = { readonly summary: ImportSummary; readonly isNew: boolean };
-
-export const runImport = async (file: string, options: ImportOptions, terminal: Terminal): Promise<void> => {
+export const runImport = async (
+  paths: readonly string[],
+  options: ImportOptions,
+  terminal: Terminal,
+): Promise<void> => {
   const { out, err, runtime } = terminal;
   const { dir, json = false } = options;
-  const { sessions, reports } = await importChatGpt({
-    name: file,
-    read: (name) => readFile(name),
-    newId: () => runtime.newId(),
-    now: () => runtime.now(),
-  }).catch((error: unknown) => {
-    throw advised(error, {
-      not_found: "check the path",
-      invalid: "name a ChatGPT export's conversations.json",
-    });
-  });
-  for (const report of reports) say(err, report);
-  const taken = await takeIn(sessions, dir, terminal);
-  for (const { summary } of taken)
-    for (const report of summary.reports) say(err, `${nameOf(summary)}: ${report}`);
-  if (json)
-    await writeLines(out, [escapeJson(JSON.stringify({ sessions: taken.map(({ summary }) => summary) }))]);
-  else
-    await writeLines(
-      out,
-      taken.map((each) => describe(each, out)),
-    );
-};
-
-const takeIn = async (
-  sessions: readonly ImportedSession[],
-  dir: string,
-  { runtime }: Terminal,
-): Promise<Taken[]> => {
-  const opened = await openDirectoryOr(dir, runtime, async (url) => {
-    throw new CommandError(
-      `unable to import into ${dir}; a server has it, at ${url}`,
-      "stop the server, import, and start it again",
-    );
-  });
-  if (opened.type === "served") return opened.server;
-  const { store } = opened;
+  const progress = json ? SILENT : createProgress(err, runtime);
+  const directory = createDirectory(dir, terminal);
+  const reports: string[] = [];
+  const job: Job = {
+    options,
+    terminal,
+    progress,
+    printer: json ? createJsonPrinter(out) : createTextPrinter(out),
+    store: directory.store,
+    readPaths: new Set(),
+    report: (line) => {
+      reports.push(line);
+      progress.clear();
+      say(err, line);
+    },
+  };
+  const failures: unknown[] = [];
+  let isBegun = false;
   try {
-    const taken: Taken[] = [];
-    for (let from = 0; from < sessions.length; from += TOGETHER)
-      taken.push(
-        ...(await Promise.all(sessions.slice(from, from + TOGETHER).map((each) => take(store, dir, each)))),
-      );
-    return taken;
+    for await (const file of filesOf(paths, job.report)) {
+      const failure = await importFile(file, job);
+      if (failure !== null) failures.push(failure);
+    }
+    isBegun = directory.isOpen() || failures.length === 0;
   } finally {
-    await store.close();
+    progress.clear();
+    await directory.close();
+  }
+  if (isBegun) await job.printer.end(reports);
+  if (failures.length === 1) throw failures[0];
+  if (failures.length === 0) return;
+  for (const failure of failures) say(err, lineOf(failure));
+  throw new CommandError(
+    `unable to import everything; ${countOf(failures.length, "file")} could not be read`,
+  );
+};
+
+type Job = {
+  readonly options: ImportOptions;
+  readonly terminal: Terminal;
+  readonly progress: Progress;
+  readonly printer: ImportPrinter;
+  readonly store: () => Promise<LogStore>;
+  /** Files that were read with another one. */
+  readonly readPaths: Set<string>;
+  /** Tells what concerns no one session. */
+  readonly report: (line: string) => void;
+};
+
+/** The directory is opened for the first session: a file that has none makes no directory. */
+const createDirectory = (dir: string, { runtime }: Terminal) => {
+  let opening: Promise<LogStore> | null = null;
+  const open = async (): Promise<LogStore> => {
+    const opened = await openDirectoryOr(dir, runtime, async (url) => {
+      throw new CommandError(
+        `unable to import into ${dir}; a server has it, at ${url}`,
+        "stop the server, import, and start it again",
+      );
+    });
+    return opened.type === "served" ? opened.server : opened.store;
+  };
+  return {
+    isOpen: () => opening !== null,
+    store: () => {
+      opening ??= open();
+      return opening;
+    },
+    close: async () => {
+      const store = await opening?.catch(() => null);
+      await store?.close();
+    },
+  };
+};
+
+/** Resolves with what is wrong with the file, after all of it that can be read was taken. */
+const importFile = async ({ path, isNamed }: NamedFile, job: Job): Promise<unknown> => {
+  if (!isNamed && job.readPaths.has(resolve(path))) return null;
+  const { progress, terminal, options } = job;
+  const { runtime } = terminal;
+  try {
+    const source = await openSource(path, progress);
+    const format = options.format ?? (await detectFormat(source.file));
+    if (format === null) {
+      if (isNamed) throw unknownFormat(path, source);
+      job.report(`${path}: its format is not known; skipped`);
+      return null;
+    }
+    const importing = IMPORTERS[format](source, { newId: () => runtime.newId(), now: () => runtime.now() });
+    try {
+      await takeAll(importing, isNamed ? "" : `${path}: `, job);
+    } finally {
+      for (const name of importing.files) job.readPaths.add(resolve(path, "..", name));
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    if (error instanceof EspalierError)
+      return advised(error, { invalid: ADVICE, not_found: "check the path" });
+    throw error;
   }
 };
 
-const take = async (store: LogStore, dir: string, session: ImportedSession): Promise<Taken> => {
-  const { id, records, summary } = session;
-  if ((await store.summary(id)) !== null) {
-    const report = `session ${id} is in ${dir} already; left as it is`;
-    return { isNew: false, summary: { ...summary, reports: [...summary.reports, report] } };
+/** Each session is told as it is taken, also those before a fault. */
+const takeAll = async (importing: Importing, prefix: string, job: Job): Promise<void> => {
+  const { store, options, printer, progress, report, terminal } = job;
+  let told = 0;
+  const tellReports = (): void => {
+    for (const line of importing.reports.slice(told)) report(prefix + line);
+    told = importing.reports.length;
+  };
+  const onTaken = async (taken: Taken): Promise<void> => {
+    progress.taken();
+    progress.clear();
+    const name = nameOf(taken.summary);
+    for (const line of taken.summary.reports) say(terminal.err, `${name}: ${line}`);
+    await printer.session(taken);
+  };
+  let intake: ReturnType<typeof createIntake> | null = null;
+  try {
+    for await (const session of importing.sessions) {
+      tellReports();
+      intake ??= createIntake(await store(), options.dir, onTaken);
+      await intake.take(session);
+    }
+  } finally {
+    await intake?.drain();
+    tellReports();
   }
-  const outcome = await store.append(id, 0, records);
-  if (outcome.type !== "ok") throw failureOf(outcome, id);
-  await outcome.durable;
-  return { isNew: true, summary };
 };
 
-const failureOf = (outcome: Exclude<AppendOutcome, { type: "ok" }>, id: string): CommandError =>
-  outcome.type === "conflict"
-    ? new CommandError(`unable to import ${id}; somebody else wrote it meanwhile`, "import again")
-    : errorOf(outcome.error);
+const ADVICE = "name a file that one of the known programs exported, and its format with --format";
 
-const nameOf = ({ id, title }: ImportSummary): string => (title === null ? id : `${id} (${title})`);
+const openSource = async (path: string, progress: Progress): Promise<Source> => {
+  const listener = { opened: progress.expect, read: progress.read };
+  const source = await openDiskSource(path, listener).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new EspalierError("invalid", `unable to import ${path}; it cannot be read: ${reason}`);
+  });
+  if (source !== null) return source;
+  throw new EspalierError("not_found", `unable to import ${path}; there is no such file`);
+};
 
-const describe = ({ summary, isNew }: Taken, out: Output): string => {
-  const style = createStyle(out);
-  const { id, title, entries, roots, branchPoints } = summary;
-  const counts = [countOf(entries, "entry", "entries")];
-  if (roots.length > 1) counts.push(countOf(roots.length, "root"));
-  const forks = branchPoints.filter(({ parent }) => parent !== null).length;
-  if (forks > 0) counts.push(countOf(forks, "branch point"));
-  const verb = isNew ? style.green("imported") : style.yellow("left as is");
-  return `${verb}  ${id}  ${style.bold(escapeLine(title ?? "untitled"))}  ${style.dim(counts.join(", "))}`;
+const unknownFormat = (path: string, { file }: Source): EspalierError => {
+  const reason = file.size === 0 ? "it is empty" : "its format is not known";
+  return new EspalierError("invalid", `unable to import ${path}; ${reason}`);
 };

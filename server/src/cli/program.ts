@@ -4,6 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { FormatName } from "../import/detect.js";
+import type { Format } from "./export.js";
 import { lineOf } from "./failure.js";
 import { say } from "./output.js";
 import type { Terminal } from "./terminal.js";
@@ -55,6 +57,8 @@ const createProgram = (terminal: Terminal): Command => {
         "espalier import conversations.json --dir ./data",
         "espalier ls",
         "espalier tree plans",
+        "espalier show plans",
+        "espalier export plans --all --out plans.html",
         "espalier tail plans",
       ),
     );
@@ -70,7 +74,10 @@ const createProgram = (terminal: Terminal): Command => {
     .action(async (options) => (await import("./serve.js")).runServe(options, terminal));
 
   readingCommand(program, "ls")
-    .description("list the sessions, the newest change first")
+    .description("list the sessions, the newest change first, forks below what they were forked from")
+    .option("--all", "list archived sessions as well")
+    .option("--sidechains", "list sidechains below their sessions")
+    .option("-n, --limit <number>", "only so many, those that changed last", toLimit)
     .addHelpText("after", example("espalier ls", "espalier ls --json | jq -r '.sessions[].id'"))
     .action(async (options) => (await import("./ls.js")).runLs(options, terminal));
 
@@ -83,6 +90,54 @@ const createProgram = (terminal: Terminal): Command => {
     )
     .action(async (session, options) => (await import("./tree.js")).runTree(session, options, terminal));
 
+  readingCommand(program, "show <session>")
+    .description("show one line of a session as text: the one that is shown where none is asked for")
+    .option("--leaf <entry>", "the line that ends with this entry")
+    .option("--context", "show what the model would read there, and the model and options in force")
+    .addHelpText("after", example("espalier show plans", "espalier show plans --leaf e17 --context --json"))
+    .action(async (session, options) => (await import("./show.js")).runShow(session, options, terminal));
+
+  readingCommand(program, "export <session>")
+    .description("write a session as a document, or as a file that can be imported again")
+    .addOption(
+      new Option("--format <format>", "what to write; told by the ending of --out, else espalier").choices(
+        EXPORT_FORMATS,
+      ),
+    )
+    .option("--leaf <entry>", "only the line that ends with this entry")
+    .addOption(
+      new Option("--all", "every branch, also in markdown and html, which have one line otherwise").conflicts(
+        "leaf",
+      ),
+    )
+    .option("--out <file>", "write to this file")
+    .addHelpText(
+      "after",
+      example(
+        "espalier export plans --out plans.jsonl",
+        "espalier export plans --all --out plans.html",
+        "espalier export plans --leaf e17 --format markdown",
+      ),
+    )
+    .action(async (session, options) => (await import("./export.js")).runExport(session, options, terminal));
+
+  readingCommand(program, "fork <session>")
+    .description("make a session of one line of another; both share what was said so far")
+    .option(
+      "--at <entry>",
+      "the last entry to take over; the end of the line that is shown, if none is named",
+    )
+    .option("--as <session>", "the id of the new session; a fresh one, if none is named")
+    .option("--copy", "copy the entries, under ids of their own")
+    .addHelpText("after", example("espalier fork plans", "espalier fork plans --at e17 --as plan-b"))
+    .action(async (session, options) => (await import("./fork.js")).runFork(session, options, terminal));
+
+  readingCommand(program, "rm <session...>")
+    .description("delete sessions and their sidechains for good; forks of them stay whole")
+    .option("--yes", "do not ask")
+    .addHelpText("after", example("espalier rm plans", "espalier rm plan-a plan-b --yes"))
+    .action(async (sessions, options) => (await import("./rm.js")).runRm(sessions, options, terminal));
+
   readingCommand(program, "tail <session>")
     .description("follow a session of a running server, each token as it comes")
     .option("-n, --lines <number>", "entries of the past to begin with", toCount, 10)
@@ -90,15 +145,28 @@ const createProgram = (terminal: Terminal): Command => {
     .action(async (session, options) => (await import("./tail.js")).runTail(session, options, terminal));
 
   program
-    .command("import <file>")
-    .description("take in the conversations of a ChatGPT export (conversations.json, or its manifest)")
+    .command("import <path...>")
+    .description("take in conversations of other programs: files, or folders with all the files in them")
     .addOption(dirOption("the directory to import into"))
+    .addOption(new Option("--format <format>", "what the files are; told by themselves").choices(FORMATS))
     .option("--json", "print what was imported as JSON")
-    .addHelpText("after", example("espalier import ~/Downloads/chatgpt/conversations.json --dir ./data"))
-    .action(async (file, options) => (await import("./import.js")).runImport(file, options, terminal));
+    .addHelpText(
+      "after",
+      example(
+        "espalier import ~/Downloads/chatgpt/conversations.json --dir ./data",
+        "espalier import ~/.claude/projects --format claude-code",
+      ),
+    )
+    .action(async (paths, options) => (await import("./import.js")).runImport(paths, options, terminal));
 
   return program;
 };
+
+/** As in `import/detect.ts`, which is loaded for an import only. */
+const FORMATS = ["chatgpt", "claude-code", "pi", "librechat", "openwebui", "espalier"] satisfies FormatName[];
+
+/** As in `export.ts`. */
+const EXPORT_FORMATS = ["espalier", "markdown", "html", "chatgpt"] satisfies Format[];
 
 const misuse = (text: string): string => {
   const reason = text
@@ -111,7 +179,7 @@ const misuse = (text: string): string => {
 const dirOption = (description: string): Option =>
   new Option("--dir <directory>", description).default("./data");
 
-/** A command that reads a directory, or from the server that has it. */
+/** A command that looks into a directory, or asks the server that has it. */
 const readingCommand = (program: Command, name: string): Command =>
   program
     .command(name)
@@ -129,9 +197,11 @@ const example = (...lines: string[]): string =>
 
 const MAX_PORT = 65_535;
 const MAX_LINES = 1000;
+const MAX_SESSIONS = 1_000_000;
 
 const toPort = (text: string): number => toNumber(text, MAX_PORT);
 const toCount = (text: string): number => toNumber(text, MAX_LINES);
+const toLimit = (text: string): number => toNumber(text, MAX_SESSIONS);
 
 const toNumber = (text: string, highest: number): number => {
   const number = Number(text);

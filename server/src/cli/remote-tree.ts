@@ -6,6 +6,7 @@
 import type { Client, Session, View } from "@espalier/client";
 import { createTree, type Entry, type EntryId, type Tree } from "@espalier/shared";
 import { CommandError, errorOf } from "./failure.js";
+import { type Names, namesOf } from "./names.js";
 
 const PAGE = 1000;
 
@@ -16,7 +17,7 @@ type Step = { readonly from: EntryId; readonly by: 1 | -1 };
 export const readRemoteTree = async (
   client: Client,
   id: string,
-): Promise<{ tree: Tree; title: string | null }> => {
+): Promise<{ tree: Tree; title: string | null; names: Names }> => {
   const session = client.session(id);
   try {
     const view = session.createView({ limit: PAGE });
@@ -37,11 +38,16 @@ export const readRemoteTree = async (
       });
       if (tree.size === before) throw lost(id);
     }
-    return { tree, title: session.snapshot.title };
+    return { tree, title: session.snapshot.title, names: namesOf(namedIn(session)) };
   } finally {
     session.close();
   }
 };
+
+const namedIn = ({ marks }: Session): { id: EntryId; name: string }[] => [
+  ...marks.branches.list().map(({ name, leafId }) => ({ id: leafId, name })),
+  ...marks.labels.list().map(({ id, text }) => ({ id, name: text })),
+];
 
 const stepsFrom = (view: View, id: EntryId): Step[] => {
   const { index, total } = view.branchInfo(id);
@@ -70,7 +76,8 @@ const takeLine = async (view: View, tree: Tree, taken: (entry: Entry) => void): 
   }
 };
 
-const untilLoaded = (session: Session, view: View): Promise<void> =>
+/** Resolves when the view shows its line. */
+export const untilLoaded = (session: Session, view: View): Promise<void> =>
   new Promise((resolve, reject) => {
     const look = (): void => {
       const { status, error } = session.snapshot;
@@ -91,7 +98,7 @@ const untilLoaded = (session: Session, view: View): Promise<void> =>
     look();
   });
 
-const LOST = { code: "offline", message: "unable to read on; the connection was lost" } as const;
+export const LOST = { code: "offline", message: "unable to read on; the connection was lost" } as const;
 
 const lost = (id: string): CommandError =>
   new CommandError(`unable to read the whole of ${id}; the connection was lost`, "try again");

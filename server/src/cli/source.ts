@@ -1,32 +1,60 @@
 /**
- * Where `ls` and `tree` read from: a running server, by the client, or the files of a directory that no
+ * Where a command finds sessions: a running server, by the client, or the files of a directory that no
  * server has. A server that has the directory is found by what it noted there.
  */
 import { existsSync } from "node:fs";
-import type { Client } from "@espalier/client";
 import {
-  createRegisters,
-  createTree,
+  type Entry,
+  type EntryId,
   type Epoch,
   EspalierError,
   type Runtime,
-  refusal,
   type SessionId,
   type SessionSummary,
   type Tree,
 } from "@espalier/shared";
+import type { Conversation } from "../export/conversation.js";
 import { readAddress } from "../store/file/address.js";
 import { createNodeDisk } from "../store/file/disk.js";
 import { createFileStore } from "../store/file/file-store.js";
 import type { LogStore } from "../store/log-store.js";
-import { CommandError, errorOf } from "./failure.js";
+import { CommandError } from "./failure.js";
+import type { Names } from "./names.js";
 import { reach } from "./reach.js";
-import { readRemoteTree } from "./remote-tree.js";
+import { serverSource } from "./server-source.js";
+import { storeSource } from "./store-source.js";
 
+export type LineItem = {
+  readonly entry: Entry;
+  /** Among its alternatives, from 1. */
+  readonly place: number;
+  readonly alternatives: number;
+};
+
+export type Line = { readonly title: string | null; readonly items: readonly LineItem[] };
+
+export type ListAsk = { readonly archived?: boolean; readonly of?: SessionId };
+
+export type ForkAsk = {
+  readonly session: SessionId;
+  readonly from: { readonly session: SessionId; readonly entry: EntryId | null };
+  readonly mode: "copy" | "share";
+};
+
+/** Everything throws what a command can end with: a CommandError or an EspalierError. */
 export type Source = {
-  /** The newest change first. */
-  list(): Promise<SessionSummary[]>;
-  tree(id: string): Promise<{ tree: Tree; title: string | null }>;
+  /** The newest change first; without `of`, no sidechains. */
+  pages(ask: ListAsk): AsyncIterable<readonly SessionSummary[]>;
+  tree(id: SessionId): Promise<{ tree: Tree; title: string | null; names: Names }>;
+  /** The line that ends at an entry; without one, the line that is shown where none is asked for (V2). */
+  line(id: SessionId, leaf: EntryId | undefined): Promise<Line>;
+  /** The end of that line. */
+  leaf(id: SessionId): Promise<EntryId | null>;
+  /** All of it. A server tells what is since the last reset, and of the runs that ended the newest. */
+  conversation(id: SessionId): Promise<Conversation>;
+  /** `entry`: the one that the line was taken up to (F3). */
+  fork(ask: ForkAsk): Promise<{ readonly entry: EntryId | null }>;
+  remove(id: SessionId): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -38,16 +66,16 @@ export type SourceOptions = {
   readonly runtime: Runtime;
 };
 
-const LIST_LIMIT = 1000;
-
 /** @throws CommandError or EspalierError where neither the directory nor its server can be read */
 export const openSource = async (options: SourceOptions): Promise<Source> => {
   const { dir, url, token, runtime } = options;
-  if (url !== undefined) return serverSource(await reach({ url, token, runtime }));
+  const reached = async (found: string): Promise<Source> =>
+    serverSource(await reach({ url: found, token, runtime }), { url: found, token });
+  if (url !== undefined) return reached(url);
   requireDirectory(dir);
   // The lock says who has the directory; what a server noted there only says where that one is.
-  const opened = await openDirectoryOr(dir, runtime, (found) => reach({ url: found, token, runtime }));
-  return opened.type === "store" ? storeSource(opened.store) : serverSource(opened.server);
+  const opened = await openDirectoryOr(dir, runtime, reached);
+  return opened.type === "store" ? storeSource(opened.store, runtime) : opened.server;
 };
 
 export const requireDirectory = (dir: string): void => {
@@ -93,46 +121,3 @@ export const openDirectoryOr = async <T>(
 
 const openStore = (dir: string, runtime: Runtime): Promise<LogStore> =>
   createFileStore({ dir, newEpoch: () => runtime.newId() as Epoch, runtime });
-
-const storeSource = (store: LogStore): Source => ({
-  list: async () => {
-    const sessions: SessionSummary[] = [];
-    for (;;) {
-      const page = await store.list({ limit: LIST_LIMIT, after: sessions.at(-1)?.id });
-      sessions.push(...page.sessions);
-      if (!page.more) return sessions;
-    }
-  },
-  tree: async (id) => {
-    const outcome = await store.load(id as SessionId);
-    if (outcome.type === "refused") throw errorOf(outcome.error);
-    if (outcome.type === "absent")
-      throw errorOf(refusal("not_found", `unable to open ${id}; there is no such session`));
-    const tree = createTree();
-    const registers = createRegisters();
-    for (const record of outcome.log.records)
-      if (record.kind === "register") registers.apply(record);
-      else tree.apply(record);
-    const title = registers.get("title");
-    return { tree, title: typeof title === "string" ? title : null };
-  },
-  close: () => store.close(),
-});
-
-const serverSource = (client: Client): Source => ({
-  list: async () => {
-    const sessions: SessionSummary[] = [];
-    for (;;) {
-      const last = sessions.at(-1);
-      const page = await client.list({
-        limit: LIST_LIMIT,
-        ...(last === undefined ? {} : { after: last.id }),
-      });
-      if ("code" in page) throw errorOf(page);
-      sessions.push(...page.sessions);
-      if (!page.more) return sessions;
-    }
-  },
-  tree: (id) => readRemoteTree(client, id),
-  close: async () => client.close(),
-});

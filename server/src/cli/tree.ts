@@ -1,5 +1,6 @@
 /** `espalier tree`: draws every branch of a session. */
 import { drawTree } from "./draw.js";
+import { toSessionId } from "./ids.js";
 import { writeLines } from "./output.js";
 import { openSource, type SourceOptions } from "./source.js";
 import { createStyle } from "./style.js";
@@ -15,9 +16,9 @@ export const runTree = async (session: string, options: TreeOptions, terminal: T
   const { out, runtime } = terminal;
   const source = await openSource({ ...options, runtime });
   try {
-    const { tree, title } = await source.tree(session);
+    const { tree, title, names } = await source.tree(toSessionId(session));
     const { full = false, json = false } = options;
-    const drawn = { title, session, full, columns: out.columns, style: createStyle(out) };
+    const drawn = { title, session, full, names, columns: out.columns, style: createStyle(out) };
     await writeLines(out, json ? treeToJson(tree, session, title) : drawTree(tree, drawn));
   } finally {
     await source.close();

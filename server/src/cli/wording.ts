@@ -3,8 +3,11 @@ import type { Entry, Part } from "@espalier/shared";
 import { escapeLine } from "./escape.js";
 
 /** Who speaks, or what kind of entry it is. */
-export const speakerOf = (entry: Entry): string =>
-  entry.type === "message" ? entry.role : entry.type === "custom" ? entry.name : entry.type;
+export const speakerOf = (entry: Entry): string => {
+  if (entry.type === "message") return entry.role;
+  if (entry.type === "erased") return entry.role ?? entry.type;
+  return entry.type === "custom" ? entry.name : entry.type;
+};
 
 /** What an entry says, on one line. No longer than a screen could show, whatever its length. */
 export const previewOf = (entry: Entry): string => escapeLine(contentOf(entry));
@@ -25,6 +28,8 @@ const contentOf = (entry: Entry): string => {
       return entry.summary.slice(0, PREVIEW_LENGTH);
     case "custom":
       return shortJson(entry.data);
+    case "erased":
+      return "[erased]";
     default:
       return "[an entry of a newer version]";
   }
