@@ -19,6 +19,7 @@ import {
 } from "@espalier/shared";
 import { clientMessageSchema } from "@espalier/shared/schema";
 import { type Commands, createCommands } from "./commands.js";
+import type { Forest } from "./forest.js";
 import type { Hub } from "./hub.js";
 import { createOutbox } from "./outbox.js";
 import { type Authenticate, type AuthRequest, isRefusal, type SignedIn } from "./principal.js";
@@ -42,6 +43,7 @@ export type ConnectionOptions = {
   readonly socket: ServerSocket;
   readonly request: Omit<AuthRequest, "token">;
   readonly hub: Hub;
+  readonly forest: Forest;
   readonly runtime: Runtime;
   readonly authenticate: Authenticate;
   readonly graceMs: number;
@@ -61,7 +63,7 @@ export type Connection = SocketHandler & {
 };
 
 export const createConnection = (options: ConnectionOptions): Connection => {
-  const { socket, hub, runtime, authenticate, graceMs, onTrouble, onClosed } = options;
+  const { socket, hub, forest, runtime, authenticate, graceMs, onTrouble, onClosed } = options;
   const outbox = createOutbox();
   /** Commands that came while their sender was being signed in. */
   const early: { message: Command; bytes: number }[] = [];
@@ -140,6 +142,7 @@ export const createConnection = (options: ConnectionOptions): Connection => {
     watchSilence();
     commands = createCommands({
       hub,
+      forest,
       runtime,
       actor: { principal, writer },
       send,
@@ -149,10 +152,15 @@ export const createConnection = (options: ConnectionOptions): Connection => {
         pump();
         if (outbox.bytes > OUTBOX_BYTES) close(TOO_SLOW);
       },
-      sendSummary: (summary) => {
-        if (isClosed) return;
-        outbox.pushSummary(summary);
-        pump();
+      watcher: {
+        changed: (summary) => {
+          outbox.pushSummary(summary);
+          pump();
+        },
+        gone: (id) => {
+          outbox.pushGone(id);
+          pump();
+        },
       },
       hasRoom: () => !isClosed && outbox.answerBytes <= ANSWER_ROOM_BYTES,
       overload: close,

@@ -1,6 +1,7 @@
 /** The server without sockets or files: it is handed both. */
 import { type ErrorBody, type Runtime, refusal } from "@espalier/shared";
 import { type Connection, createConnection } from "./connection.js";
+import { createForest } from "./forest.js";
 import { createHub } from "./hub.js";
 import type { Authenticate, AuthRequest } from "./principal.js";
 import type { ServerSocket, SocketHandler } from "./socket.js";
@@ -42,6 +43,7 @@ export const createEngine = async ({
   onTrouble = () => {},
 }: EngineOptions): Promise<Engine> => {
   const hub = createHub({ store, runtime, graceMs });
+  const forest = createForest({ hub, store, runtime });
   const connections = new Set<Connection>();
   await hub.resume();
   let closing: Promise<void> | null = null;
@@ -49,6 +51,7 @@ export const createEngine = async ({
   const turn = (): Promise<void> => new Promise((resolve) => runtime.defer(resolve));
 
   const finish = async (): Promise<void> => {
+    await forest.settled();
     await hub.settled();
     // Acknowledgements of appends go out a turn later.
     await turn();
@@ -74,6 +77,7 @@ export const createEngine = async ({
         socket,
         request,
         hub,
+        forest,
         runtime,
         authenticate,
         graceMs,

@@ -3,26 +3,47 @@
  * needs them.
  */
 import {
+  ARCHIVED,
+  type EntryId,
   type ErrorBody,
   type LogRecord,
+  pathTo,
+  RESET,
   type Runtime,
   refusal,
   type SessionId,
-  type SessionSummary,
+  TITLE,
 } from "@espalier/shared";
-import { createSession, type Session } from "./session.js";
-import type { LogStore, SessionPage } from "./store/log-store.js";
+import { createAnnouncer, type Watcher } from "./announcer.js";
+import { isSidechain, rootOf } from "./origin.js";
+import { readNow } from "./read-now.js";
+import { createSession, type Session, type SessionRead } from "./session.js";
+import { createLoader, type LineInMemory } from "./shared-log.js";
+import type { ListAsk, LogStore, SessionPage } from "./store/log-store.js";
 
-export type Opened =
+type Opened =
   | { readonly type: "ok"; readonly session: Session; readonly release: () => void }
   | { readonly type: "refused"; readonly error: ErrorBody };
 
 export type Hub = {
   /** `release` what was opened; it is closed some time after everybody has. */
   open(id: SessionId, create: boolean): Promise<Opened>;
-  list(page: { limit: number; after?: SessionId | undefined }): Promise<SessionPage>;
-  /** Hears of sessions that are new or changed, but not of each token. */
-  watch(listener: (summary: SessionSummary) => void): () => void;
+  /** Opens a session that is stored, uses it, and releases it. */
+  use<T>(id: SessionId, work: (session: Session) => T | Promise<T>): Promise<T | ErrorBody>;
+  /** Why a session cannot come into being, or null. */
+  beginFault(id: SessionId): Promise<ErrorBody | null>;
+  list(ask: ListAsk): Promise<SessionPage>;
+  /** Hears of sessions that are new, changed or gone, but not of each token. */
+  watch(watcher: Watcher): () => void;
+  /** A session changed that may not be open here. */
+  changed(id: SessionId): void;
+  /**
+   * A session was removed, or came to be something else than is held of it: ends it, and its sidechains
+   * with it. Resolves when nothing of theirs is being written any more.
+   */
+  end(id: SessionId, error: ErrorBody): Promise<void>;
+  /** A session was removed: those who watch are told. */
+  gone(id: SessionId): void;
   /** Opens the sessions that were left with something unfinished, so that their leases run (S7). */
   resume(): Promise<void>;
   /** Resolves when what the sessions were told so far is on disk and answered. */
@@ -44,24 +65,17 @@ const SHUT_DOWN = refusal("unavailable", "unable to go on; the server is shuttin
 
 export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
   const heldById = new Map<SessionId, Held>();
-  const watchers = new Set<(summary: SessionSummary) => void>();
+  const announcer = createAnnouncer((id) => store.summary(id));
   let nextCh = 1;
   let isClosed = false;
 
-  const announce = async (id: SessionId): Promise<void> => {
-    if (watchers.size === 0) return;
-    const summary = await store.summary(id);
-    if (summary !== null) for (const watcher of watchers) tell(watcher, summary);
+  const lineInMemory: LineInMemory = (id, entry) => {
+    const session = heldById.get(id)?.session;
+    if (session === undefined || session === null || !session.isStored) return Promise.resolve(null);
+    return readNow(session, ({ state }) => lineTo(state, entry)).catch(() => null);
   };
 
-  /** A watcher that breaks keeps nothing from the others. */
-  const tell = (watcher: (summary: SessionSummary) => void, summary: SessionSummary): void => {
-    try {
-      watcher(summary);
-    } catch {
-      watchers.delete(watcher);
-    }
-  };
+  const load = createLoader(store, lineInMemory, () => new Promise((resolve) => runtime.defer(resolve)));
 
   const drop = (held: Held): void => {
     if (heldById.get(held.id) === held) heldById.delete(held.id);
@@ -73,9 +87,16 @@ export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
     held.session.close(refusal("shut", `unable to go on with ${held.id}; it was closed at rest`));
   };
 
-  const load = async (held: Held): Promise<Session | ErrorBody> => {
+  /** A sidechain comes into being under a session that is there (F5), also where that was removed meanwhile. */
+  const beginFault = async (id: SessionId): Promise<ErrorBody | null> => {
+    const root = rootOf(id);
+    if (!isSidechain(id) || (await store.summary(root)) !== null) return null;
+    return refusal("not_found", `unable to begin ${id}; there is no session ${root}`);
+  };
+
+  const openHeld = async (held: Held): Promise<Session | ErrorBody> => {
     const { id } = held;
-    const outcome = await store.load(id);
+    const outcome = await load(id);
     if (outcome.type === "refused") return outcome.error;
     if (isClosed) return SHUT_DOWN;
     const ch = nextCh;
@@ -84,12 +105,15 @@ export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
       id,
       ch,
       log: outcome.type === "ok" ? outcome.log : null,
+      load,
       store,
       runtime,
       graceMs,
+      beginFault: () => beginFault(id),
       onCommit: (records) => {
-        // A watcher that could not be told now is told at the next change.
-        if (records.some(changesSummary)) announce(id).catch(() => {});
+        if (records.some(changesSummary)) announcer.changed(id);
+        // Its root session has one more from then on.
+        if (isSidechain(id) && records.some(({ seq }) => seq === 1)) announcer.changed(rootOf(id));
       },
       onIdle: () => evictIfIdle(held),
       onFailed: () => drop(held),
@@ -102,7 +126,7 @@ export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
     const before = heldById.get(id);
     if (before !== undefined) return before;
     const loaded = Promise.resolve()
-      .then(() => load(held))
+      .then(() => openHeld(held))
       .catch((cause: unknown) => refusal("internal", `unable to open ${id}; ${String(cause)}`))
       .then((session) => {
         if ("code" in session) drop(held);
@@ -133,10 +157,32 @@ export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
 
   return {
     open,
-    list: (page) => store.list(page),
-    watch: (listener) => {
-      watchers.add(listener);
-      return () => void watchers.delete(listener);
+    use: async (id, work) => {
+      const opened = await open(id, false);
+      if (opened.type === "refused") return opened.error;
+      try {
+        return await work(opened.session);
+      } finally {
+        opened.release();
+      }
+    },
+    beginFault,
+    list: (ask) => store.list(ask),
+    watch: announcer.watch,
+    changed: announcer.changed,
+    end: async (id, error) => {
+      const ended = [...heldById.values()].filter((held) => held.id === id || rootOf(held.id) === id);
+      for (const held of ended) drop(held);
+      await Promise.all(
+        ended.map(async ({ loaded }) => {
+          const session = await loaded;
+          if (!("code" in session)) await session.close(error);
+        }),
+      );
+    },
+    gone: (id) => {
+      announcer.gone(id);
+      if (isSidechain(id)) announcer.changed(rootOf(id));
     },
     resume: async () => {
       for (const id of await store.unfinished()) {
@@ -152,11 +198,18 @@ export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
       isClosed = true;
       for (const { session } of heldById.values()) session?.close(SHUT_DOWN);
       heldById.clear();
-      watchers.clear();
+      announcer.close();
     },
   };
 };
 
-const changesSummary = (record: LogRecord): boolean => record.kind !== "append" && isListed(record);
+const lineTo = ({ tree }: SessionRead["state"], id: EntryId) => {
+  const node = tree.get(id);
+  return node === undefined ? null : pathTo(node).map(({ entry }) => entry);
+};
 
-const isListed = (record: LogRecord): boolean => record.kind !== "register" || record.key === "title";
+/** What a list tells of a session. */
+const LISTED = new Set<string>([TITLE, ARCHIVED, RESET]);
+
+const changesSummary = (record: LogRecord): boolean =>
+  record.kind === "register" ? LISTED.has(record.key) : record.kind !== "append";

@@ -9,5 +9,14 @@ export { createRuntime } from "./runtime.js";
 export { createServer, type EspalierServer, type ServerOptions } from "./server.js";
 export type { ServerSocket, SocketHandler } from "./socket.js";
 export { createFileStore } from "./store/file/file-store.js";
-export type { AppendOutcome, LoadOutcome, LogStore, StoredLog } from "./store/log-store.js";
+export type {
+  AppendOutcome,
+  ChangeOutcome,
+  ListAsk,
+  LoadOutcome,
+  LogHeader,
+  LogStore,
+  SessionPage,
+  StoredLog,
+} from "./store/log-store.js";
 export { createMemoryStore } from "./store/memory.js";

@@ -9,15 +9,28 @@ import {
   type RunId,
   type ServerMessage,
 } from "@espalier/shared";
+import { maskOrigin } from "./origin.js";
+import type { SignedIn } from "./principal.js";
 import type { SessionRead } from "./session.js";
 import { addLine, alternativesOf, createWindow, leafOf, sortedEntries } from "./window.js";
 
 type Join = Extract<ClientMessage, { type: "join" }>;
 type Joined = Extract<ServerMessage, { type: "joined" }>;
 
-export const answerJoin = (session: SessionRead, join: Join, ch: number): Joined => {
-  const { state, epoch } = session;
-  const head = { type: "joined" as const, n: join.n, ch, session: join.session, epoch, head: state.head };
+export const answerJoin = (session: SessionRead, join: Join, ch: number, principal: SignedIn): Joined => {
+  const { state, epoch, header, origin } = session;
+  const head = {
+    type: "joined" as const,
+    n: join.n,
+    ch,
+    session: join.session,
+    epoch,
+    head: state.head,
+    createdAt: header?.createdAt ?? null,
+    changedAt: header === null ? null : Math.max(header.createdAt, state.changedAt),
+    ...(origin === undefined ? {} : { origin: maskOrigin(origin, principal) }),
+    inherited: header?.inherited ?? 0,
+  };
   const { cursor } = join;
   const isKnown = cursor?.epoch === epoch && cursor.seq <= state.head;
   const tail = isKnown ? session.tailAfter(cursor.seq) : null;
@@ -49,17 +62,19 @@ const windows = ({ state }: SessionRead, asks: readonly LineAsk[]) => {
     return { leaf: leaf?.entry.id ?? null };
   });
   const entries = sortedEntries(window);
+  const { registers, hasMore } = state.registers.newest();
   const open: OpenEntry[] = [];
   for (const { entry } of state.open())
     if (!window.entries.has(entry.id))
       open.push({ id: entry.id, parentId: entry.parentId, size: entry.size });
   return {
     lines,
-    entries: entries,
+    entries,
     alternatives: alternativesOf(window),
     open,
     runs: runsOf(state, entries),
-    registers: state.registers.all(),
+    registers,
+    ...(hasMore ? { hasMoreRegisters: true as const } : {}),
   };
 };
 

@@ -19,7 +19,26 @@ export type Turn = {
   readonly parts: Submitted[];
 };
 
-export const mergeSubmitted = (submitted: readonly Submitted[]): Turn[] => {
+/**
+ * Commands in order, those together that are decided and committed as one (N2). An erase is by itself: it
+ * changes more of a log than its end.
+ */
+export const turnsOf = (submitted: readonly Submitted[]): Turn[][] => {
+  const groups: Submitted[][] = [];
+  let last: Submitted[] | null = null;
+  for (const part of submitted) {
+    const isAlone = part.command.type === "erase";
+    if (last === null || isAlone) {
+      last = [];
+      groups.push(last);
+    }
+    last.push(part);
+    if (isAlone) last = null;
+  }
+  return groups.map(mergeSubmitted);
+};
+
+const mergeSubmitted = (submitted: readonly Submitted[]): Turn[] => {
   const turns: Turn[] = [];
   const lastAppend = new Map<string, number>();
   for (const part of submitted) {

@@ -7,10 +7,13 @@ import type { IncomingMessage } from "node:http";
 import { isPrincipalId, refusal } from "@espalier/shared";
 import type { Authenticate } from "./principal.js";
 
-/** The token names the principal, so that several can be tried without any set-up. */
+/**
+ * The token names the principal, so that several can be tried without any set-up. Each is an admin: it is
+ * one's own machine.
+ */
 export const authenticateAnyone: Authenticate = ({ token = "local" }) =>
   isPrincipalId(token)
-    ? { id: token }
+    ? { id: token, admin: true }
     : refusal("unauthorized", "unable to sign in; in open mode the token is the name of the principal");
 
 /** Why a request is turned away, or null. */

@@ -16,6 +16,8 @@ export type Outbox = {
   pushFrame(frame: Frame): void;
   pushAnswer(text: string): void;
   pushSummary(summary: SessionSummary): void;
+  /** A session was deleted: nothing is told of it after that. */
+  pushGone(id: SessionId): void;
   /** The next message to send, or undefined where nothing waits. */
   take(): string | undefined;
 };
@@ -26,6 +28,7 @@ type Frames = Map<number, Frame[]>;
 export const createOutbox = (): Outbox => {
   const waiting = createQueue<Frames | string>();
   const summariesById = new Map<SessionId, SessionSummary>();
+  let gone: SessionId[] = [];
   let bytes = 0;
   let answerBytes = 0;
 
@@ -37,7 +40,12 @@ export const createOutbox = (): Outbox => {
     return mergeFrames(frames).text();
   };
 
-  const takeSummaries = (): string | undefined => {
+  const takeListed = (): string | undefined => {
+    if (gone.length > 0) {
+      const sessions = gone;
+      gone = [];
+      return JSON.stringify({ type: "gone", sessions } satisfies ServerMessage);
+    }
     if (summariesById.size === 0) return undefined;
     const sessions = [...summariesById.values()];
     summariesById.clear();
@@ -52,7 +60,7 @@ export const createOutbox = (): Outbox => {
       return answerBytes;
     },
     get isEmpty() {
-      return waiting.size === 0 && summariesById.size === 0;
+      return waiting.size === 0 && summariesById.size === 0 && gone.length === 0;
     },
     pushFrame: (frame) => {
       bytes += frame.bytes;
@@ -68,9 +76,13 @@ export const createOutbox = (): Outbox => {
       answerBytes += text.length;
     },
     pushSummary: (summary) => void summariesById.set(summary.id, summary),
+    pushGone: (id) => {
+      summariesById.delete(id);
+      gone.push(id);
+    },
     take: () => {
       const first = waiting.first();
-      if (first === undefined) return takeSummaries();
+      if (first === undefined) return takeListed();
       if (typeof first !== "string") return takeFrames(first);
       waiting.shift();
       answerBytes -= first.length;

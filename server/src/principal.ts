@@ -1,13 +1,16 @@
 /** Who a connection acts as, and what they may do. */
 import type { ErrorBody, PrincipalId, SessionId, WriterId } from "@espalier/shared";
 
-/** `read`: join and list; `write`: publish, append, claim, set registers; `create`: begin a session. */
-export type Right = "read" | "write" | "create";
+/**
+ * `read`: join, list and fork from; `write`: publish, append, claim, set registers; `create`: begin a session,
+ * also as a fork; `delete`: remove it for good, with its sidechains.
+ */
+export type Right = "read" | "write" | "create" | "delete";
 
 export type Principal = {
   /** A letter or digit, then up to 127 letters, digits and `._@:+-`: an e-mail address is one. */
   readonly id: string;
-  /** May append to and end what others have open. */
+  /** May append to and end what others have open, erase entries, and set the registers that are others' own. */
   readonly admin?: boolean;
   /** Asked at each join and for each session of a list. Without it, everything is allowed. */
   readonly may?: (right: Right, session: SessionId) => boolean;

@@ -11,32 +11,32 @@ import {
   type Epoch,
   type ErrorBody,
   type LogRecord,
+  type Origin,
   type Runtime,
   refusal,
   type SessionId,
 } from "@espalier/shared";
-import { decide } from "./decide/decide.js";
+import { createAttendance, type Subscriber } from "./attendance.js";
 import type { Command, Decision } from "./decide/decision.js";
-import { holderOfEntry, holderOfRun, needsHolder } from "./decide/holder.js";
-import { expireHolder } from "./decide/runs.js";
-import { createFrame, type Frame } from "./frame.js";
-import { createLeases, type Holder, holderFor } from "./lease.js";
-import { mergeSubmitted, type Submitted, type Turn } from "./merge-commands.js";
+import { createFrame } from "./frame.js";
+import type { Holder } from "./lease.js";
+import { createLogWriter } from "./log-writer.js";
+import { type Submitted, type Turn, turnsOf } from "./merge-commands.js";
 import type { Actor } from "./principal.js";
-import { createSessionState, type SessionState } from "./state.js";
-import type { LogStore, StoredLog } from "./store/log-store.js";
-import { createTail, type Tail } from "./tail.js";
-
-export type Subscriber = {
-  send(frame: Frame): void;
-  /** The session cannot go on as it was: join again. */
-  end(error: ErrorBody): void;
-};
+import type { LoadedLog, LoadLog } from "./shared-log.js";
+import { type SessionState, stateOfLog } from "./state.js";
+import type { LogHeader, LogStore } from "./store/log-store.js";
+import { tailOfLog } from "./tail.js";
+import { type Answered, answerEnded, decideTurn, ENDED, refuseAll } from "./turn.js";
 
 /** What a read may see: the session between two commits. */
 export type SessionRead = {
   readonly state: SessionState;
   readonly epoch: Epoch;
+  /** Null before the first write. */
+  readonly header: LogHeader | null;
+  /** Where it comes from, also before the first write. */
+  readonly origin: Origin | undefined;
   tailAfter(seq: number): LogRecord[] | null;
   /** From here on the subscriber is sent every record (J1). */
   subscribe(subscriber: Subscriber, actor: Actor): () => void;
@@ -50,22 +50,29 @@ export type Session = {
   readonly isStored: boolean;
   /** Nobody is joined, nothing is open or under way. */
   readonly isIdle: boolean;
+  /** Where it comes from, should its first write be yet to come (F5). */
+  beginFrom(origin: Origin): void;
+  /** Its log has come to hold what it shared (F4). */
+  becomeWhole(header: LogHeader): void;
   submit(command: Command, actor: Actor, respond: (decision: Decision) => void): void;
   /** One of the two is called: the second where the session has ended. */
   read(read: (session: SessionRead) => void, refuse: (error: ErrorBody) => void): void;
   /** Resolves when what was submitted so far is decided, on disk and answered. */
   settled(): Promise<void>;
-  /** Ends timers and subscriptions; what was committed stays. */
-  close(error: ErrorBody): void;
+  /** Ends timers and subscriptions; what was committed stays. Resolves when nothing is being written any more. */
+  close(error: ErrorBody): Promise<void>;
 };
 
 type SessionOptions = {
   readonly id: SessionId;
   readonly ch: number;
-  readonly log: StoredLog | null;
+  readonly log: LoadedLog | null;
+  readonly load: LoadLog;
   readonly store: LogStore;
   readonly runtime: Runtime;
   readonly graceMs: number;
+  /** Why the session may not come into being, or null. */
+  readonly beginFault: () => Promise<ErrorBody | null>;
   /** Hears of each commit, and of the end where the session had to give up. */
   readonly onCommit: (records: readonly LogRecord[]) => void;
   readonly onIdle: () => void;
@@ -75,48 +82,34 @@ type SessionOptions = {
 /** Another node may win the race for the head; after this many times it is not a race. */
 const MAX_TRIES = 5;
 
-type Answered = { readonly parts: readonly Submitted[]; readonly decision: Decision };
 type Read = { read(session: SessionRead): void; refuse(error: ErrorBody): void };
 
 export const createSession = (options: SessionOptions): Session => {
-  const { id, ch, store, runtime, onCommit, onIdle, onFailed } = options;
-  const subscribers = new Set<Subscriber>();
-  const leases = createLeases(options.graceMs);
-  const epoch = options.log?.epoch ?? store.epoch;
-  let isStored = options.log !== null;
-  let state = stateOf(options.log);
-  const tail = tailOf(options.log);
+  // The log that was loaded is held by none of what follows: what is erased is not kept in memory either.
+  const { id, ch, log: loaded, load, store, runtime, beginFault, onCommit, onIdle, onFailed } = options;
+  const attendance = createAttendance(runtime, options.graceMs);
+  const epoch = loaded?.epoch ?? store.epoch;
+  const writer = createLogWriter({ id, store, beginFault, header: loaded?.header ?? null });
+  let state = stateOfLog(loaded);
+  const tail = tailOfLog(loaded);
   const submitted: Submitted[] = [];
   const reads: Read[] = [];
+  const resting: (() => void)[] = [];
   let isBusy = false;
   let ended: ErrorBody | null = null;
   let cancelTimer: (() => void) | null = null;
 
-  /** What is open lives by its holder's lease, also where that holder is not here (any more) (S7). */
-  const awaitHolders = (): void => {
-    const now = runtime.elapsed();
-    for (const { entry } of state.open()) leases.await(holderOfEntry(state, entry), now);
-    for (const run of state.runs.open()) if (needsHolder(run)) leases.await(holderOfRun(run), now);
-  };
-
-  const awaitHolder = (record: LogRecord): void => {
-    if (record.kind === "entry" && record.status === "streaming")
-      leases.await(holderOfEntry(state, record), runtime.elapsed());
-    if (record.kind === "run" && needsHolder(record)) leases.await(holderOfRun(record), runtime.elapsed());
-  };
-
   const fail = (error: ErrorBody): void => {
     if (ended !== null) return;
-    close(error);
+    end(error);
     onFailed();
   };
 
-  const close = (error: ErrorBody): void => {
+  const end = (error: ErrorBody): void => {
     if (ended !== null) return;
     ended = error;
     cancelTimer?.();
-    for (const subscriber of [...subscribers]) subscriber.end(error);
-    subscribers.clear();
+    attendance.end(error);
     answerEnded(submitted.splice(0));
     for (const { refuse } of reads.splice(0)) refuse(error);
   };
@@ -125,47 +118,24 @@ export const createSession = (options: SessionOptions): Session => {
     const last = records.at(-1);
     if (last === undefined) return;
     for (const record of records) tail.push(record);
-    const frame = createFrame(ch, records, last.seq);
-    for (const subscriber of subscribers) subscriber.send(frame);
+    attendance.send(createFrame(ch, records, last.seq));
     onCommit(records);
   };
 
   /** Takes the state from the store; what others wrote, or what did land, is broadcast. */
   const reload = async (committedHead: number): Promise<ErrorBody | null> => {
-    const outcome = await store.load(id);
+    const outcome = await load(id);
     if (outcome.type === "refused") return outcome.error;
     const log = outcome.type === "ok" ? outcome.log : null;
-    state = stateOf(log);
-    awaitHolders();
-    isStored = log !== null;
+    const isForkedMeanwhile = writer.header === null && (log?.header.inherited ?? 0) > 0;
+    state = stateOfLog(log);
+    writer.setHeader(log?.header ?? null);
+    attendance.awaitHolders(state);
     if (log !== null && log.epoch !== epoch)
       return refusal("unavailable", `unable to go on with ${id}; records may have been lost`);
+    if (isForkedMeanwhile) return refusal("unavailable", `unable to go on with ${id}; it came to be a fork`);
     broadcast(log?.records.filter((record) => record.seq > committedHead) ?? []);
     return null;
-  };
-
-  const decideTurn = (turns: readonly Turn[], expired: readonly Holder[]) => {
-    const now = runtime.now();
-    const records: LogRecord[] = [];
-    const apply = (decided: readonly LogRecord[]): void => {
-      for (const record of decided) {
-        state.apply(record);
-        records.push(record);
-      }
-    };
-    const decideOne = (command: Command, actor: Actor): Decision => {
-      const decision = decide({ state, actor, now }, command);
-      if (decision.type === "accepted") apply(decision.records);
-      return decision;
-    };
-    /** Where what was merged is refused, each part of it is decided by itself: merging changes nothing (S6). */
-    const decideParts = ({ command, actor, parts }: Turn): Answered[] => {
-      const decision = decideOne(command, actor);
-      if (decision.type === "accepted" || parts.length === 1) return [{ parts, decision }];
-      return parts.map((part) => ({ parts: [part], decision: decideOne(part.command, part.actor) }));
-    };
-    for (const holder of expired) apply(expireHolder(state, holder, now));
-    return { records, answered: turns.flatMap(decideParts) };
   };
 
   /** An acknowledgement waits until all that was in the log when it was decided is on disk (D1). */
@@ -184,12 +154,11 @@ export const createSession = (options: SessionOptions): Session => {
   const commitTurn = async (turns: readonly Turn[], expired: readonly Holder[]): Promise<void> => {
     for (let tries = 1; ; tries += 1) {
       const committedHead = state.head;
-      const { records, answered } = decideTurn(turns, expired);
+      const { records, answered } = decideTurn(state, runtime.now(), turns, expired);
       if (records.length === 0) return answerWhenDurable(store.synced(id), answered);
-      const outcome = await store.append(id, committedHead, records);
+      const outcome = await writer.write(committedHead, records);
       if (outcome.type === "ok") {
-        isStored = true;
-        for (const record of records) awaitHolder(record);
+        for (const record of records) attendance.awaitHolder(state, record);
         broadcast(records);
         return answerWhenDurable(outcome.durable, answered);
       }
@@ -213,33 +182,42 @@ export const createSession = (options: SessionOptions): Session => {
     const session: SessionRead = {
       state,
       epoch,
+      header: writer.header,
+      origin: writer.origin,
       tailAfter: (seq) => tail.after(seq),
-      subscribe,
+      subscribe: (subscriber, actor) => attendance.subscribe(subscriber, actor, settle),
     };
-    for (const { read } of reads.splice(0)) read(session);
+    for (const { read, refuse } of reads.splice(0))
+      try {
+        read(session);
+      } catch (cause) {
+        // What one cannot be answered is no fault of the others'.
+        refuse(broken(cause));
+      }
   };
 
-  const subscribe = (subscriber: Subscriber, { principal, writer }: Actor): (() => void) => {
-    const holder = holderFor(principal.id, writer);
-    subscribers.add(subscriber);
-    leases.connect(holder);
-    return () => {
-      if (!subscribers.delete(subscriber)) return;
-      leases.disconnect(holder, runtime.elapsed());
-      settle();
-    };
+  const isOwed = (): boolean => state.missedErases().length > 0;
+
+  const runTurn = (turns: readonly Turn[], expired: readonly Holder[]): Promise<void> =>
+    ended === null
+      ? commitTurn(turns, expired).catch((cause: unknown) => giveUp(broken(cause), turns))
+      : Promise.resolve(giveUp(ended, turns));
+
+  const rest = (): void => {
+    isBusy = false;
+    for (const rested of resting.splice(0)) rested();
   };
 
   const pump = async (): Promise<void> => {
     while (ended === null) {
-      const expired = leases.takeExpired(runtime.elapsed());
-      const turns = mergeSubmitted(submitted.splice(0));
-      if (turns.length > 0 || expired.length > 0)
-        await commitTurn(turns, expired).catch((cause: unknown) => giveUp(broken(cause), turns));
+      const batch = submitted.splice(0);
+      const expired = attendance.takeExpired();
+      if (expired.length > 0 || isOwed()) await runTurn([], expired);
+      for (const turns of turnsOf(batch)) await runTurn(turns, []);
       if (ended === null) answerReads();
       if (submitted.length === 0 && reads.length === 0) break;
     }
-    isBusy = false;
+    rest();
     settle();
   };
 
@@ -251,7 +229,7 @@ export const createSession = (options: SessionOptions): Session => {
     isBusy = true;
     runtime.defer(() => {
       pump().catch((cause: unknown) => {
-        isBusy = false;
+        rest();
         fail(broken(cause));
       });
     });
@@ -261,10 +239,9 @@ export const createSession = (options: SessionOptions): Session => {
   const settle = (): void => {
     if (isBusy || ended !== null) return;
     cancelTimer?.();
-    const deadline = leases.nextDeadline;
-    cancelTimer =
-      deadline === null ? null : runtime.setTimer(Math.max(0, deadline - runtime.elapsed()), wake);
-    if (subscribers.size === 0 && leases.isIdle) onIdle();
+    const ms = attendance.msToExpiry;
+    cancelTimer = ms === null ? null : runtime.setTimer(ms, wake);
+    if (attendance.isEmpty) onIdle();
   };
 
   const read: Session["read"] = (readNow, refuse) => {
@@ -273,18 +250,21 @@ export const createSession = (options: SessionOptions): Session => {
     wake();
   };
 
-  awaitHolders();
+  attendance.awaitHolders(state);
+  if (isOwed()) wake();
   settle();
 
   return {
     id,
     ch,
     get isStored() {
-      return isStored;
+      return writer.header !== null;
     },
     get isIdle() {
-      return !isBusy && subscribers.size === 0 && leases.isIdle;
+      return !isBusy && attendance.isEmpty;
     },
+    beginFrom: writer.beginFrom,
+    becomeWhole: writer.setHeader,
     submit: (command, actor, respond) => {
       if (ended !== null) return respond(ENDED);
       submitted.push({ command, actor, respond });
@@ -301,31 +281,9 @@ export const createSession = (options: SessionOptions): Session => {
       // A failed sync is told to those who wait for its answers.
       if (isAlive) await store.synced(id).catch(() => {});
     },
-    close,
+    close: (error) => {
+      end(error);
+      return isBusy ? new Promise((resolve) => resting.push(resolve)) : Promise.resolve();
+    },
   };
-};
-
-const stateOf = (log: StoredLog | null): SessionState => {
-  const state = createSessionState(log?.head ?? 0);
-  for (const record of log?.records ?? []) state.apply(record);
-  return state;
-};
-
-const tailOf = (log: StoredLog | null): Tail => {
-  const tail = createTail(0);
-  for (const record of log?.records ?? []) tail.push(record);
-  return tail;
-};
-
-const refuseAll = (answered: readonly Answered[], error: ErrorBody): void => {
-  for (const { parts } of answered) for (const { respond } of parts) respond({ type: "refused", error });
-};
-
-const ENDED: Decision = {
-  type: "refused",
-  error: refusal("not_joined", "unable to answer; the session ended before, join it and ask again"),
-};
-
-const answerEnded = (parts: readonly Submitted[]): void => {
-  for (const { respond } of parts) respond(ENDED);
 };

@@ -3,32 +3,38 @@
  * changes it, in the order of the log.
  */
 import {
-  createRegisters,
   createRuns,
+  createSessionUsage,
   createTree,
   type Delta,
   type Entry,
   type EntryId,
   isRunEnded,
   type LogRecord,
+  type PrincipalId,
   type Register,
-  type Registers,
   type Run,
   type RunId,
   type Runs,
+  type Seq,
+  type SessionUsage,
   type Tree,
   type TreeNode,
 } from "@espalier/shared";
 import { createGrowth, type Growth } from "./growth.js";
+import { createSessionRegisters, type SessionRegisters } from "./session-registers.js";
+import type { LoadedLog } from "./shared-log.js";
 
 export type SessionState = {
   /** The highest seq, or the floor that seqs must rise from (D2). */
   readonly head: number;
   readonly tree: Tree;
   readonly runs: Runs;
-  readonly registers: Registers;
-  /** Registers that are set, and about how many bytes they take: every join carries them (G1). */
-  readonly registered: { readonly count: number; readonly weight: number };
+  readonly registers: SessionRegisters;
+  /** What its own entries used, since the last reset (C9). */
+  readonly usage: SessionUsage;
+  /** Time of the last record, ms; 0 where there is none. */
+  readonly changedAt: number;
   /** What every join names: streaming entries, and runs that have not ended. */
   readonly unfinished: { readonly entries: number; readonly runs: number };
   /** Streaming entries, in the order in which they began. */
@@ -39,30 +45,64 @@ export type SessionState = {
   appended(id: EntryId, from: number, to: number): readonly Delta[];
   /** About how many bytes a streaming entry takes (L6). */
   weight(id: EntryId): number;
+  /** Shared entries that were erased where they are kept, of which this log does not tell yet (L2). */
+  missedErases(): readonly MissedErase[];
   /** The entry that a run wrote last. */
   lastOfRun(id: RunId): EntryId | undefined;
   apply(record: LogRecord): void;
 };
 
-export const createSessionState = (floor: number): SessionState => {
+type MissedErase = { readonly id: EntryId; readonly author: PrincipalId };
+
+type Beginning = {
+  /** What seqs rise from (D2, F2). */
+  readonly floor: number;
+  /** Entries up to this seq were taken over by a fork. */
+  readonly inherited: number;
+  /** Those of them that are kept in another log, the topmost first (F2). */
+  readonly shared: readonly Entry[];
+};
+
+export const createSessionState = ({ floor, inherited, shared }: Beginning): SessionState => {
   const tree = createTree();
   const runs = createRuns();
-  const registers = createRegisters();
-  const registered = { count: 0, weight: 0 };
+  const registers = createSessionRegisters();
+  const usage = createSessionUsage({ inheritedSeq: inherited as Seq });
+  const missedById = new Map<EntryId, MissedErase>();
   const openById = new Map<EntryId, TreeNode>();
   const growthById = new Map<EntryId, Growth>();
   const publishedById = new Map<EntryId, Entry>();
   const lastByRun = new Map<RunId, EntryId>();
   let openRuns = 0;
   let head = floor;
+  let changedAt = 0;
+
+  const share = (entry: Entry): void => {
+    if (entry.rev <= inherited) return void tree.apply(entry);
+    // What came to it later comes to be known here by a record of this log.
+    tree.apply({ ...entry, rev: entry.seq });
+    if (entry.type === "erased") missedById.set(entry.id, { id: entry.id, author: entry.erasedBy });
+  };
+  for (const entry of shared) share(entry);
 
   const applyToRuns = (record: Run): void => {
     openRuns -= isOpen(runs.get(record.id)) ? 1 : 0;
-    openRuns += isOpen(runs.apply(record)) ? 1 : 0;
+    const run = runs.apply(record);
+    openRuns += isOpen(run) ? 1 : 0;
+    usage.apply(run);
+  };
+
+  const forget = (id: EntryId): void => {
+    openById.delete(id);
+    growthById.delete(id);
+    publishedById.delete(id);
+    missedById.delete(id);
   };
 
   const applyToTree = (record: LogRecord): void => {
     const applied = tree.apply(record);
+    if (record.kind === "erase") forget(record.id);
+    if (applied.type === "added" || applied.type === "changed") usage.apply(applied.node.entry);
     if (applied.type === "added") {
       const { entry } = applied.node;
       if (entry.status === "streaming") openById.set(entry.id, applied.node);
@@ -81,10 +121,9 @@ export const createSessionState = (floor: number): SessionState => {
   };
 
   const applyToRegisters = (record: Register): void => {
-    const held = registers.record(record.key);
-    if (!registers.apply(record)) return;
-    registered.count += countOf(record) - countOf(held);
-    registered.weight += weightOfRegister(record) - weightOfRegister(held);
+    registers.apply(record);
+    usage.apply(record);
+    tree.apply(record);
   };
 
   return {
@@ -94,7 +133,10 @@ export const createSessionState = (floor: number): SessionState => {
     tree,
     runs,
     registers,
-    registered,
+    usage,
+    get changedAt() {
+      return changedAt;
+    },
     get unfinished() {
       return { entries: openById.size, runs: openRuns };
     },
@@ -102,10 +144,14 @@ export const createSessionState = (floor: number): SessionState => {
     published: (id) => publishedById.get(id) ?? tree.get(id)?.entry,
     appended: (id, from, to) => growthById.get(id)?.slice(from, to) ?? [],
     weight: (id) => growthById.get(id)?.weight ?? 0,
+    missedErases: () => [...missedById.values()],
     lastOfRun: (id) => lastByRun.get(id),
     apply: (record) => {
       head = Math.max(head, record.seq);
-      if (record.kind === "run") applyToRuns(record);
+      changedAt = Math.max(changedAt, record.time);
+      // Whose run it was written by, and what that used, is the other session's.
+      if (record.kind === "entry" && record.seq <= inherited) tree.apply(record);
+      else if (record.kind === "run") applyToRuns(record);
       else if (record.kind === "register") applyToRegisters(record);
       else applyToTree(record);
     },
@@ -114,10 +160,13 @@ export const createSessionState = (floor: number): SessionState => {
 
 const isOpen = (run: Run | undefined): boolean => run !== undefined && !isRunEnded(run.status);
 
-const countOf = (register: Register | undefined): number =>
-  register === undefined || register.value === null ? 0 : 1;
-
-export const weightOfRegister = (register: Pick<Register, "key" | "value"> | undefined): number =>
-  register === undefined || register.value === null
-    ? 0
-    : register.key.length + JSON.stringify(register.value).length;
+/** The state of a log as it was loaded; null: of one that was never written. */
+export const stateOfLog = (log: LoadedLog | null): SessionState => {
+  const state = createSessionState({
+    floor: log?.head ?? 0,
+    inherited: log?.header.inherited ?? 0,
+    shared: log?.shared ?? [],
+  });
+  for (const record of log?.records ?? []) state.apply(record);
+  return state;
+};

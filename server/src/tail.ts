@@ -2,13 +2,15 @@
  * The newest records of a session's log, for those who were here a moment ago (J2). Bounded, so a longer
  * absence is answered with a fresh window instead.
  */
-import { type LogRecord, mergeRecords } from "@espalier/shared";
+import { type EntryId, type LogRecord, mergeRecords } from "@espalier/shared";
 import { weightOf } from "./frame.js";
+import type { LoadedLog } from "./shared-log.js";
 
 const MAX_RECORDS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
 export type Tail = {
+  /** With an erase, what the entry held is given to nobody any more: who has not had it takes a window (L2). */
   push(record: LogRecord): void;
   /** All records after a seq, appends merged; null where some of them are no longer held. */
   after(seq: number): LogRecord[] | null;
@@ -33,8 +35,19 @@ export const createTail = (floor: number): Tail => {
     }
   };
 
+  const dropUpToLastOf = (id: EntryId): void => {
+    const last = records.findLastIndex(
+      (record) => (record.kind === "entry" || record.kind === "append") && record.id === id,
+    );
+    for (let count = last - start; count >= 0; count -= 1) dropOldest();
+    // Nor is it kept in memory.
+    records = records.slice(start);
+    start = 0;
+  };
+
   return {
     push: (record) => {
+      if (record.kind === "erase") dropUpToLastOf(record.id);
       records.push(record);
       bytes += weightOf(record);
       while (records.length - start > MAX_RECORDS || bytes > MAX_BYTES) dropOldest();
@@ -51,4 +64,11 @@ export const createTail = (floor: number): Tail => {
       return mergeRecords(records.slice(low)) as LogRecord[];
     },
   };
+};
+
+export const tailOfLog = (log: LoadedLog | null): Tail => {
+  // What is shared is in no tail: who does not have it takes a window.
+  const tail = createTail(log === null || log.shared.length === 0 ? 0 : (log.header.inherited ?? 0));
+  for (const record of log?.records ?? []) tail.push(record);
+  return tail;
 };

@@ -75,7 +75,7 @@ describe("[J4] hello", () => {
     ],
     ["twice in one turn", [HELLO, HELLO], 1007, "invalid"],
     ["another protocol", [{ ...HELLO, protocol: 99 }], 4400, "protocol"],
-    ["another protocol, with fields of its own", [{ ...HELLO, protocol: 2, extra: {} }], 4400, "protocol"],
+    ["another protocol, with fields of its own", [{ ...HELLO, protocol: 98, extra: {} }], 4400, "protocol"],
     ["no writer", [{ ...HELLO, writer: undefined }], 1007, "invalid"],
     ["a writer that is no id", [{ ...HELLO, writer: "a b" }], 1007, "invalid"],
     ["no JSON", ["hello"], 1007, "invalid"],

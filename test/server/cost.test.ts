@@ -9,7 +9,7 @@ import { countSteps } from "../kit/steps.js";
 const actor = { principal: { id: "ann" as PrincipalId }, writer: "w" as WriterId };
 
 const stepsOfAlternative = (alternatives: number): number => {
-  const state = createSessionState(0);
+  const state = createSessionState({ floor: 0, inherited: 0, shared: [] });
   for (let index = 0; index < alternatives; index += 1)
     state.apply({
       kind: "entry",

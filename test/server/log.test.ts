@@ -392,10 +392,11 @@ test.each(["../x", "a/b/c", "", "a/", "/a", "__proto__", "x".repeat(300), "CON.t
 test("[L8] a sidechain is a session of its own", async () => {
   const world = await createWorld();
   const { client, ch } = await joinedAs(world, "ann");
+  await client.ask(publish(ch, follow(null, say("u"))));
   const side = await join(client, { session: "s/agent" });
   expect(side.ch).not.toBe(ch);
   await client.ask(publish(side.ch, follow(null, say("a"))));
-  expect(await world.records("s")).toEqual([]);
+  expect(await world.records("s")).toHaveLength(1);
   expect(await world.records("s/agent")).toHaveLength(1);
 });
 
@@ -438,25 +439,27 @@ describe("[G1] registers", () => {
     const large = "x".repeat(64 * 1024);
     expect(await client.ask(register(ch, "a", large))).toMatchObject({ error: { code: "too_large" } });
     const codes = new Set<string>();
-    for (let count = 0; count < 20; count += 1) {
+    for (let count = 0; count < 150; count += 1) {
       const answer = await client.ask(register(ch, `k:${count}`, "x".repeat(60 * 1024)));
       codes.add(answer.type === "refused" ? answer.error.code : answer.type);
     }
     expect(codes).toEqual(new Set(["ack", "too_large"]));
-    const { joined } = await joinedAs(world, "bob");
-    expect(JSON.stringify(joined.registers).length).toBeLessThan(1024 * 1024 + 10_000);
   });
 
   test("those that were cleared leave room for others", async () => {
     const world = await createWorld();
     const { client, ch } = await joinedAs(world, "ann");
     const set = (key: string, value: boolean | null): number => client.post(register(ch, key, value));
-    const pinned = Array.from({ length: 1000 }, (_, index) => set(`pin:${index}`, true));
+    for (let from = 0; from < 20_000; from += 1000) {
+      for (let index = from; index < from + 1000; index += 1) set(`pin:${index}`, true);
+      await world.settle();
+    }
     const over = set("pin:over", true);
     const cleared = set("pin:0", null);
     const again = set("pin:over", true);
     await world.settle();
-    for (const n of [...pinned, cleared, again]) expect(client.answer(n)?.type).toBe("ack");
+    expect(client.all("ack")).toHaveLength(20_000 + 2);
+    for (const n of [cleared, again]) expect(client.answer(n)?.type).toBe("ack");
     expect(client.answer(over)).toMatchObject({ error: { code: "too_large" } });
   });
 });

@@ -5,7 +5,7 @@ import { type AddressInfo, connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "@espalier/server";
-import { type EntryId, MESSAGE_BYTES, type PrincipalId, refusal } from "@espalier/shared";
+import { type EntryId, MESSAGE_BYTES, PROTOCOL_VERSION, type PrincipalId, refusal } from "@espalier/shared";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { readAddress } from "../../server/src/store/file/address.js";
@@ -111,7 +111,7 @@ describe("who gets in", () => {
       },
     });
     const raw = await dial(url, null, { headers: { "x-from": "test" } });
-    raw.send({ type: "hello", protocol: 1, writer: "w", token: "t" });
+    raw.send({ type: "hello", protocol: PROTOCOL_VERSION, writer: "w", token: "t" });
     await until(() => raw.closeCode);
     expect(heard).toEqual([["t", "test", "127.0.0.1"]]);
     expect(raw.received).toMatchObject([{ type: "refused", error: { code: "internal" } }]);

@@ -27,6 +27,7 @@ export const decideAppend = (context: Context, append: AppendDraft): Decision =>
   if (entry === undefined) return refused("not_found", `unable to append; there is no entry ${id}`);
   if (!holdsEntry(state, entry, actor) && actor.principal.admin !== true)
     return refused("forbidden", `unable to append to ${id}; another writer holds it`);
+  if (entry.type === "erased") return refused("closed", `unable to append to ${id}; it was erased`);
   const { size } = entry;
   const end = at + sizeOfDeltas(deltas);
   if (entry.status !== "streaming" || entry.type !== "message") {

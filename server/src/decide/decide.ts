@@ -4,6 +4,7 @@
  */
 import { decideAppend } from "./append.js";
 import type { Command, Context, Decision } from "./decision.js";
+import { decideErase } from "./erase.js";
 import { decidePublish } from "./publish.js";
 import { decideRegister } from "./register.js";
 import { decideClaim, decideEnd } from "./runs.js";
@@ -20,5 +21,7 @@ export const decide = (context: Context, command: Command): Decision => {
       return decideEnd(context, command);
     case "register":
       return decideRegister(context, command);
+    case "erase":
+      return decideErase(context, command);
   }
 };

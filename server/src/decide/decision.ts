@@ -33,7 +33,8 @@ export type Command =
       readonly usage?: Usage | undefined;
       readonly error?: ErrorBody | undefined;
     }
-  | { readonly type: "register"; readonly key: string; readonly value: Json };
+  | { readonly type: "register"; readonly key: string; readonly value: Json }
+  | { readonly type: "erase"; readonly id: EntryId };
 
 export type Answer =
   | { readonly type: "placed"; readonly entries: readonly PlacedEntry[]; readonly run?: Run | undefined }

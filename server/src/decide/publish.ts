@@ -105,9 +105,10 @@ const placeByRun = (
   return last === undefined ? state.runs.get(runId)?.place : { after: last };
 };
 
-/** The body as it was logged, without what the server gave it (L4). */
+/** The body as it was logged, without what the server gave it (L4). Of one that was erased only the author is left. */
 const isSamePublish = (entry: Entry, draft: Draft, actor: Actor): boolean => {
   if (entry.author !== actor.principal.id) return false;
+  if (entry.type === "erased") return true;
   const {
     kind: _k,
     parentId: _p,

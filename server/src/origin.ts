@@ -1,0 +1,35 @@
+/** Where sessions come from: what of it a reader may know (F4), and what a sidechain may come from (F5). */
+import {
+  type ErrorBody,
+  type Origin,
+  refusal,
+  type SessionId,
+  type SessionSummary,
+  type Start,
+} from "@espalier/shared";
+import { mayDo, type SignedIn } from "./principal.js";
+
+/** The session that a sidechain lies under; any other session itself. */
+export const rootOf = (id: SessionId): SessionId => id.split("/", 1)[0] as SessionId;
+
+export const isSidechain = (id: SessionId): boolean => rootOf(id) !== id;
+
+export const maskOrigin = (origin: Origin, principal: SignedIn): Origin =>
+  origin.session === null || mayDo(principal, "read", origin.session) ? origin : { ...origin, session: null };
+
+export const maskSummary = (summary: SessionSummary, principal: SignedIn): SessionSummary =>
+  summary.origin === undefined ? summary : { ...summary, origin: maskOrigin(summary.origin, principal) };
+
+/** Why a session cannot begin from there, or null. */
+export const startFault = (id: SessionId, start: Start): ErrorBody | null => {
+  if (!isSidechain(id))
+    return refusal(
+      "invalid",
+      `unable to begin ${id} from ${start.session}; only a sidechain begins from another session`,
+    );
+  if (start.session !== id && rootOf(start.session) === rootOf(id)) return null;
+  return refusal(
+    "invalid",
+    `unable to begin ${id} from ${start.session}; a sidechain begins in its root session or in another sidechain of it`,
+  );
+};
