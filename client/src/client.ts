@@ -10,36 +10,29 @@
 import {
   type ErrorBody,
   EspalierError,
-  isSessionId,
   type PrincipalId,
+  refusal,
   type ServerMessage,
-  type SessionId,
-  type SessionSummary,
   type WriterId,
 } from "@espalier/shared";
-import type { Client, ClientSnapshot, ClientStatus, ConnectOptions, SessionOptions } from "./client-types.js";
+import type { Client, ClientSnapshot, ClientStatus, ConnectOptions } from "./client-types.js";
 import { createLink, isConnected } from "./link.js";
 import type { LinkState } from "./link-state.js";
 import { createListeners } from "./listeners.js";
+import { createPatientAsk } from "./patient-ask.js";
 import { createRequests } from "./requests.js";
 import { createRuntime } from "./runtime.js";
-import { createSession, type SessionControl } from "./session.js";
-import type { Session } from "./session-types.js";
+import { createSessionBook } from "./session-book.js";
+import { createSessionCommands } from "./session-commands.js";
+import { createSessionList } from "./session-list.js";
 import type { WebSocketConstructor } from "./socket.js";
-
-const LIST_LIMIT = 100;
 
 /** Connects at once, and again for as long as it is not closed. */
 export const connect = (options: ConnectOptions): Client => {
   const runtime = options.runtime ?? createRuntime();
   const writer = runtime.newId() as WriterId;
-  const sessionsById = new Map<SessionId, SessionControl>();
-  const sessionsByCh = new Map<number, SessionControl>();
-  /** Those that were opened to stay, and those that are borrowed. */
-  const owned = new WeakSet<Session>();
-  const borrowersOf = new WeakMap<Session, Set<symbol>>();
   const listeners = createListeners<null>(runtime);
-  const watchers = createListeners<readonly SessionSummary[]>(runtime);
+  const whenSettled: (() => void)[] = [];
   let principal: PrincipalId | null = null;
   let snapshot: ClientSnapshot | null = null;
   let isClosed = false;
@@ -50,29 +43,9 @@ export const connect = (options: ConnectOptions): Client => {
     listeners.tell(null);
   };
 
-  const watchList = async (): Promise<void> => {
-    if (watchers.size === 0) return;
-    const reply = await requests.ask({ type: "list", limit: LIST_LIMIT, watch: true });
-    if (reply.type === "listed") watchers.tell(reply.sessions);
-  };
-
-  /** A channel is its session's for as long as that is joined. */
-  const sessionOf = (ch: number | undefined): SessionControl | undefined => {
-    if (ch === undefined) return undefined;
-    const known = sessionsByCh.get(ch);
-    if (known?.ch === ch) return known;
-    sessionsByCh.delete(ch);
-    for (const session of sessionsById.values()) {
-      if (session.ch !== ch) continue;
-      sessionsByCh.set(ch, session);
-      return session;
-    }
-    return undefined;
-  };
-
   const receive = (message: ServerMessage): void => {
     if (!("type" in message)) {
-      sessionOf(message.ch)?.records(message);
+      book.ofChannel(message.ch)?.records(message);
       return;
     }
     if (requests.settle(message)) return;
@@ -81,12 +54,13 @@ export const connect = (options: ConnectOptions): Client => {
         principal = message.principal;
         break;
       case "sessions":
-        watchers.tell(message.sessions);
+      case "gone":
+        sessions.told(message);
         break;
       case "appended":
       case "left":
       case "refused":
-        sessionOf(message.ch)?.message(message);
+        book.ofChannel(message.ch)?.message(message);
         break;
     }
   };
@@ -99,94 +73,70 @@ export const connect = (options: ConnectOptions): Client => {
     runtime,
     onMessage: receive,
     onState: (state) => {
-      const sessions = [...sessionsById.values()];
       if (state.name === "live" && !wasConnected) {
         wasConnected = true;
-        void watchList();
-        for (const session of sessions) session.connected();
+        sessions.connected();
+        book.connected();
       } else if (!isConnected(state) && wasConnected) {
         wasConnected = false;
         requests.drop();
-        for (const session of sessions) session.disconnected();
+        book.disconnected();
       }
+      if (wasConnected || state.name === "refused") goOn();
       tell();
     },
   });
   const requests = createRequests((message) => link.send(message));
+  const sessions = createSessionList(runtime, requests.ask, () => wasConnected);
 
-  const openSession = (id: SessionId, { create = false, view = {} }: SessionOptions): Session => {
-    const control = createSession({
-      id,
-      create,
-      view,
-      runtime,
+  const goOn = (): void => {
+    for (const resolve of whenSettled.splice(0)) resolve();
+  };
+
+  /** Resolves with null once there is a connection, or with why there will be none by itself. */
+  const untilConnected = async (): Promise<ErrorBody | null> => {
+    if (!wasConnected && !isClosed && link.state.name !== "refused")
+      await new Promise<void>((resolve) => whenSettled.push(resolve));
+    if (isClosed) return SHUT;
+    return wasConnected ? null : link.state.error;
+  };
+
+  const book = createSessionBook({
+    runtime,
+    isConnected: () => wasConnected,
+    leave: (ch) => void link.send({ type: "leave", ch }),
+    host: {
       storage: options.storage,
+      model: options.model,
       getPrincipal: () => principal,
       ask: requests.ask,
       send: (message) => link.send(message),
-      leave: (ch) => {
-        // Where the same session was opened again, the server has put its join in this one's place.
-        const current = sessionsById.get(id);
-        if (current === undefined || current === control) link.send({ type: "leave", ch });
+      // Made below, of this.
+      client: {
+        session: (id, sessionOptions) => client.session(id, sessionOptions),
+        list: (ask) => client.list(ask),
+        fork: (ask) => client.fork(ask),
       },
-      onClosed: () => void sessionsById.delete(id),
-    });
-    sessionsById.set(id, control);
-    // After this turn: the views that are made now are part of the join.
-    runtime.defer(() => {
-      if (wasConnected && sessionsById.get(id) === control && control.session.snapshot.status === "offline")
-        control.connected();
-    });
-    return control.session;
-  };
-
-  const sessionFor = (id: string, sessionOptions: SessionOptions = {}): Session => {
-    if (isClosed) throw new EspalierError("shut", "unable to open a session; the client was closed");
-    if (!isSessionId(id))
-      throw new EspalierError(
-        "invalid_id",
-        `unable to open a session; ${JSON.stringify(id)} is no session id`,
-      );
-    return sessionsById.get(id)?.session ?? openSession(id, sessionOptions);
-  };
+    },
+  });
+  const patientAsk = createPatientAsk({ runtime, ask: requests.ask, untilReady: untilConnected });
+  const commands = createSessionCommands({ ask: patientAsk, newId: runtime.newId, borrow: book.borrow });
 
   const unwatchPage = watchPage(() => link.wake());
   link.start();
 
-  return {
+  const client: Client = {
     writer,
     get snapshot() {
       snapshot ??= Object.freeze({ ...statusOf(link.state), principal });
       return snapshot;
     },
     subscribe: (listener) => listeners.add(() => listener()),
-    session: (id, sessionOptions) => {
-      const session = sessionFor(id, sessionOptions);
-      owned.add(session);
-      return session;
-    },
-    borrow: (id, sessionOptions) => {
-      const session = sessionFor(id, sessionOptions);
-      const mine = Symbol("borrowed");
-      const borrowers = borrowersOf.get(session) ?? new Set();
-      borrowersOf.set(session, borrowers.add(mine));
-      return {
-        session,
-        release: () => {
-          if (borrowers.delete(mine) && borrowers.size === 0 && !owned.has(session)) session.close();
-        },
-      };
-    },
-    list: async ({ limit = LIST_LIMIT, after } = {}) => {
-      const reply = await requests.ask({ type: "list", limit, ...(after === undefined ? {} : { after }) });
-      if (reply.type === "listed") return { sessions: reply.sessions, more: reply.more };
-      return (reply as { error: ErrorBody }).error;
-    },
-    watch: (listener) => {
-      const undo = watchers.add(listener);
-      if (wasConnected) void watchList();
-      return undo;
-    },
+    session: book.session,
+    borrow: book.borrow,
+    list: sessions.list,
+    watch: sessions.watch,
+    ...commands,
     retry: () => {
       if (!isClosed) link.start();
     },
@@ -194,15 +144,19 @@ export const connect = (options: ConnectOptions): Client => {
     close: () => {
       if (isClosed) return;
       isClosed = true;
-      for (const { session } of [...sessionsById.values()]) session.close();
+      book.close();
       unwatchPage();
       link.stop();
       requests.drop();
+      goOn();
       listeners.clear();
-      watchers.clear();
+      sessions.close();
     },
   };
+  return client;
 };
+
+const SHUT = refusal("shut", "unable to ask; the client was closed");
 
 const checkedUrl = (url: string): string => {
   if (URL.canParse(url) && /^wss?:$/.test(new URL(url).protocol)) return url;
@@ -255,6 +209,8 @@ const watchPage = (wake: () => void): (() => void) => {
 };
 
 export type {
+  ContextMessage,
+  ContextOptions,
   Entry,
   EntryId,
   EntryStatus,
@@ -262,25 +218,46 @@ export type {
   ErrorCode,
   Json,
   MessageEntry,
+  Origin,
   Part,
   PrincipalId,
+  ReadMark,
   Run,
   RunId,
   SessionId,
   SessionSummary,
+  Settings,
+  Start,
+  ToolOutcome,
   Usage,
+  UsageTotals,
 } from "@espalier/shared";
-export { EspalierError, isId, isSessionId } from "@espalier/shared";
+export { BRANCH_INSTRUCTION, DEFAULT_INSTRUCTION, EspalierError, isId, isSessionId } from "@espalier/shared";
 export { type RunHandler, type ServeOptions, serveRuns } from "./agent.js";
+export { type BranchSummarized, leaveBranch, summarizeBranch } from "./branch-summary.js";
 export type {
   BorrowedSession,
   Client,
   ClientSnapshot,
   ClientStatus,
   ConnectOptions,
+  ForkAsk,
+  Forked,
+  ListAsk,
+  ListListener,
   ListPage,
   SessionOptions,
 } from "./client-types.js";
+export { type Compacted, type CompactOptions, compact } from "./compact.js";
+export type { Branches, NamedBranch } from "./marks/branches.js";
+export type { Collapsed } from "./marks/collapsed.js";
+export type { Label, Labels } from "./marks/labels.js";
+export type { Marks } from "./marks/marks.js";
+export type { Meta, MetaObject } from "./marks/meta.js";
+export type { Pins } from "./marks/pins.js";
+export type { Reader, Reads } from "./marks/reads.js";
+export type { SavedView } from "./marks/saved-view.js";
+export type { Model, ModelAnswer, ModelRequest, Summarize, SummaryRequest } from "./model.js";
 export type { Write } from "./pending.js";
 export type { QueueStorage } from "./queue-storage.js";
 export type {
@@ -289,12 +266,15 @@ export type {
   Session,
   SessionChange,
   SessionSnapshot,
+  SidechainStart,
   StreamDraft,
 } from "./session-types.js";
 export type { BranchInfo } from "./siblings.js";
 export type { StreamWriter } from "./stream-writer.js";
+export type { SummaryOptions, SummaryProgress } from "./summarizing.js";
 export type {
   Content,
+  Prompt,
   RunAsk,
   SendOptions,
   Sent,

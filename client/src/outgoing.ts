@@ -33,6 +33,8 @@ export type Outgoing = {
   submit(write: Write, placer: Placer | null): Promise<Settled>;
   resend(writeId: string): void;
   discard(writeId: string): void;
+  /** How a pending write ends; at once where it has. */
+  whenSettled(writeId: string): Promise<Settled>;
   /** Hands the writes that an earlier page left to a view. */
   adopt(view: Placer & { adopt(writes: readonly Write[]): void }): void;
   stream(id: EntryId): StreamWriter;
@@ -67,7 +69,7 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
   const placers = new Map<string, Placer>();
   /** Those that were looked through and found fit to be sent. */
   const checked = new WeakSet<Write>();
-  const settlers = new Map<string, (settled: Settled) => void>();
+  const settlers = new Map<string, ((settled: Settled) => void)[]>();
   const streams = new Map<EntryId, StreamControl>();
   /** Added and not tried yet, in order: one that a listener adds goes after the one that it heard of. */
   const toTry: Write[] = [];
@@ -86,18 +88,23 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
     },
   });
 
-  const settle = (id: string, settled: Settled): void => {
-    const resolve = settlers.get(id);
+  const answer = (id: string, settled: Settled): void => {
+    const waiting = settlers.get(id) ?? [];
     settlers.delete(id);
-    placers.delete(id);
-    resolve?.(settled);
+    for (const resolve of waiting) resolve(settled);
   };
+
+  const settle = (id: string, settled: Settled): void => {
+    placers.delete(id);
+    answer(id, settled);
+  };
+
+  const untilSettled = (id: string): Promise<Settled> =>
+    new Promise((resolve) => settlers.set(id, [...(settlers.get(id) ?? []), resolve]));
 
   const refuse = (id: string, error: ErrorBody): void => {
     queue.fail(id, error);
-    const resolve = settlers.get(id);
-    settlers.delete(id);
-    resolve?.({ ok: false, error });
+    answer(id, { ok: false, error });
     for (const { draft } of queue.get(id)?.items ?? []) streams.get(draft.id)?.refused(error);
   };
 
@@ -151,6 +158,24 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
       : refusal("forbidden", `unable to send ${id}; ${by} wrote it, and this is ${principal}`);
   };
 
+  const stream = (id: EntryId): StreamWriter => {
+    const control = createStreamWriter({
+      id,
+      runtime,
+      send: (append) => sync.ch !== null && options.send({ type: "append", ch: sync.ch, ...append }) === null,
+      onSettled: () => void streams.delete(id),
+    });
+    if (isClosed) control.refused(SHUT);
+    else streams.set(id, control);
+    return control.writer;
+  };
+
+  /** The text of a stream that was refused is gone. Tried again it is ended at once: nothing streams for ever (S7). */
+  const endLost = ({ items }: Write): void => {
+    for (const { draft } of items)
+      if (draft.status === "streaming" && !streams.has(draft.id)) void stream(draft.id).end("aborted");
+  };
+
   const tryAdded = (): void => {
     for (let write = toTry.shift(); write !== undefined; write = toTry.shift()) trySend(write);
   };
@@ -160,7 +185,7 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
     submit: (write, placer) => {
       if (isClosed) return Promise.resolve({ ok: false, error: SHUT });
       if (placer !== null) placers.set(write.id, placer);
-      const settled = new Promise<Settled>((resolve) => settlers.set(write.id, resolve));
+      const settled = untilSettled(write.id);
       const by = options.getPrincipal();
       const own: Write = by === null ? write : { ...write, by };
       toTry.push(own);
@@ -170,7 +195,9 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
     },
     resend: (id) => {
       const write = queue.get(id);
-      if (write !== undefined) trySend(write);
+      if (write === undefined) return;
+      trySend(write);
+      if (queue.get(id)?.state === "pending") endLost(write);
     },
     discard: (id) => {
       const items = queue.get(id)?.items ?? [];
@@ -179,23 +206,18 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
       settle(id, { ok: false, error });
       for (const { draft } of items) streams.get(draft.id)?.abandon(error);
     },
+    whenSettled: (id) => {
+      if (isClosed) return Promise.resolve({ ok: false, error: SHUT });
+      const write = queue.get(id);
+      if (write === undefined) return Promise.resolve({ ok: true, seq: undefined, parentId: undefined });
+      return write.error === null ? untilSettled(id) : Promise.resolve({ ok: false, error: write.error });
+    },
     adopt: (view) => {
       const left = restored.flatMap(({ id }) => queue.get(id) ?? []).filter(({ id }) => !placers.has(id));
       for (const { id } of left) placers.set(id, view);
       view.adopt(left);
     },
-    stream: (id) => {
-      const control = createStreamWriter({
-        id,
-        runtime,
-        send: (append) =>
-          sync.ch !== null && options.send({ type: "append", ch: sync.ch, ...append }) === null,
-        onSettled: () => void streams.delete(id),
-      });
-      if (isClosed) control.refused(SHUT);
-      else streams.set(id, control);
-      return control.writer;
-    },
+    stream,
     sendAll: () => {
       for (const write of queue.all()) if (write.state === "pending") trySend(write);
       for (const stream of [...streams.values()]) stream.resume();
@@ -212,8 +234,7 @@ export const createOutgoing = (options: OutgoingOptions): Outgoing => {
     },
     close: () => {
       isClosed = true;
-      for (const resolve of settlers.values()) resolve({ ok: false, error: SHUT });
-      settlers.clear();
+      for (const id of [...settlers.keys()]) answer(id, { ok: false, error: SHUT });
       for (const stream of [...streams.values()]) stream.refused(SHUT);
     },
   };

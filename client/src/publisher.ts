@@ -13,10 +13,11 @@ import {
 import type { Outgoing } from "./outgoing.js";
 import type { Write } from "./pending.js";
 import type { Replica } from "./replica.js";
-import { errorOf, type Reply } from "./requests.js";
+import { errorOf } from "./requests.js";
+import type { Load } from "./session-loads.js";
 import type { HeldRun, Session, StreamDraft } from "./session-types.js";
 import type { StreamWriter } from "./stream-writer.js";
-import type { ChannelMessage, Sync } from "./sync.js";
+import type { Sync } from "./sync.js";
 import type { Settled } from "./view-types.js";
 
 export type Publisher = {
@@ -34,12 +35,14 @@ type PublisherOptions = {
   readonly outgoing: Outgoing;
   readonly sync: Sync;
   /** Loads into the replica. */
-  readonly load: (message: ChannelMessage) => Promise<Reply>;
+  readonly load: Load;
+  readonly openSidechain: Session["sidechain"];
 };
 
 const PAGE_LIMIT = 1000;
 
-export const createPublisher = ({ runtime, replica, outgoing, sync, load }: PublisherOptions): Publisher => {
+export const createPublisher = (options: PublisherOptions): Publisher => {
+  const { runtime, replica, outgoing, sync, load, openSidechain } = options;
   const newEntryId = (): EntryId => runtime.newId() as EntryId;
 
   const publish = (items: Write["items"]): Promise<Settled> => {
@@ -107,6 +110,7 @@ export const createPublisher = ({ runtime, replica, outgoing, sync, load }: Publ
         const whole = { ...draft, id: draft.id ?? newEntryId(), runId: run.id } as Draft;
         return publish([{ draft: whole, intent: undefined }]);
       },
+      sidechain: openSidechain,
       history: async () => (run.inputId === null ? [] : loadPath(run.inputId)),
       end: async (status = "done", details = {}) =>
         errorOf(await sync.askUntilAnswered({ type: "end", id: run.id, status, ...details })),

@@ -10,7 +10,9 @@ import {
   createTree,
   type EntryId,
   type LogRecord,
+  RESET,
   type RecordsMessage,
+  type Register,
   type Registers,
   type RunId,
   type Runs,
@@ -19,6 +21,7 @@ import {
   type Tree,
   type TreeNode,
 } from "@espalier/shared";
+import { factsAfter, factsOf, type LogFacts, NO_FACTS } from "./log-facts.js";
 import { createSiblings, type Siblings } from "./siblings.js";
 
 type Joined = Extract<ServerMessage, { type: "joined" }>;
@@ -29,7 +32,7 @@ export type ReplicaChange =
   | { readonly type: "added"; readonly node: TreeNode }
   /** A streaming entry took an append. */
   | { readonly type: "grown"; readonly node: TreeNode }
-  /** An entry was replaced as a whole. */
+  /** An entry was replaced as a whole, as when its content was erased. */
   | { readonly type: "changed"; readonly node: TreeNode }
   | { readonly type: "run"; readonly id: RunId }
   | { readonly type: "register"; readonly key: string };
@@ -41,13 +44,22 @@ export type Replica = {
   readonly registers: Registers;
   /** Undefined before the first join. */
   readonly cursor: Cursor | undefined;
+  readonly facts: LogFacts;
+  /** There are registers that the join did not give, and that have not come since. */
+  readonly lacksRegisters: boolean;
   /** Takes a fresh window in place of everything that was held. */
   replace(joined: Joined): void;
-  /** `isMissing`: something before one of these was not received, so join again (S4). */
-  apply(batch: Pick<RecordsMessage, "records" | "upto">): { changes: ReplicaChange[]; isMissing: boolean };
+  /** Takes what came after the cursor. */
+  catchUp(joined: Joined): Outcome;
+  apply(batch: Pick<RecordsMessage, "records" | "upto">): Outcome;
+  /** Takes registers that a join left out; `isLast`: no others are missing now. */
+  addRegisters(registers: readonly Register[], isLast: boolean): ReplicaChange[];
   /** Takes older entries, or those of another branch. Returns the parents of whose children more is known. */
   add(window: Window): ReadonlySet<EntryId | null>;
 };
+
+/** `isMissing`: something before one of these was not received, so join again (S4). */
+type Outcome = { readonly changes: ReplicaChange[]; readonly isMissing: boolean };
 
 type Given = Pick<Window, "entries" | "alternatives">;
 
@@ -57,6 +69,8 @@ export const createReplica = (): Replica => {
   let runs = createRuns();
   let registers = createRegisters();
   let cursor: Cursor | undefined;
+  let facts = NO_FACTS;
+  let lacksRegisters = false;
   /** Streaming entries whose text was not asked for. */
   let unloadedOpen = new Map<EntryId, number>();
 
@@ -73,7 +87,10 @@ export const createReplica = (): Replica => {
     for (const entry of entries) {
       tree.apply(entry);
       unloadedOpen.delete(entry.id);
-      if (!named.has(entry.parentId)) give({ parentId: entry.parentId, total: 1, from: 0, ids: [entry.id] });
+      // A root from before a reset is no alternative to those that came since (F8).
+      const isOfEarlier = entry.parentId === null && entry.seq < tree.resetSeq;
+      if (!named.has(entry.parentId) && !isOfEarlier)
+        give({ parentId: entry.parentId, total: 1, from: 0, ids: [entry.id] });
     }
     for (const leaf of leaves) if (!named.has(leaf)) give({ parentId: leaf, total: 0, from: 0, ids: [] });
     return parentIds;
@@ -85,14 +102,28 @@ export const createReplica = (): Replica => {
         runs.apply(record);
         return { type: "run", id: record.id };
       case "register":
-        return registers.apply(record) ? { type: "register", key: record.key } : null;
+        return applyLiveRegister(record);
       default:
         return applyToTree(record);
     }
   };
 
+  const applyRegister = (record: Register): ReplicaChange | null => {
+    if (!registers.apply(record)) return null;
+    tree.apply(record);
+    return { type: "register", key: record.key };
+  };
+
+  /** What a join gave knows of resets before it; one that comes after it begins the roots anew. */
+  const applyLiveRegister = (record: Register): ReplicaChange | null => {
+    const change = applyRegister(record);
+    if (change !== null && record.key === RESET) siblings.reset();
+    return change;
+  };
+
   const applyToTree = (record: LogRecord): ReplicaChange | "missing" | null => {
     if (record.kind === "append" && unloadedOpen.has(record.id)) return passUnloaded(record);
+    if (record.kind === "erase") unloadedOpen.delete(record.id);
     const applied = tree.apply(record);
     switch (applied.type) {
       case "added":
@@ -105,6 +136,18 @@ export const createReplica = (): Replica => {
       case "ignored":
         return null;
     }
+  };
+
+  const apply: Replica["apply"] = ({ records, upto }) => {
+    const changes: ReplicaChange[] = [];
+    for (const record of records) {
+      const change = applyOne(record);
+      if (change === "missing") return { changes, isMissing: true };
+      if (change !== null) changes.push(change);
+    }
+    facts = factsAfter(facts, records);
+    if (cursor !== undefined) cursor = { epoch: cursor.epoch, seq: upto };
+    return { changes, isMissing: false };
   };
 
   const passUnloaded = (record: Extract<LogRecord, { kind: "append" }>): "missing" | null => {
@@ -131,6 +174,12 @@ export const createReplica = (): Replica => {
     get cursor() {
       return cursor;
     },
+    get facts() {
+      return facts;
+    },
+    get lacksRegisters() {
+      return lacksRegisters;
+    },
     replace: (joined) => {
       tree = createTree();
       siblings = createSiblings();
@@ -138,22 +187,24 @@ export const createReplica = (): Replica => {
       registers = createRegisters();
       unloadedOpen = new Map(joined.open.map(({ id, size }) => [id, size]));
       cursor = { epoch: joined.epoch, seq: joined.head };
+      facts = factsOf(joined);
+      lacksRegisters = joined.hasMoreRegisters ?? false;
       for (const run of joined.runs) runs.apply(run);
-      for (const register of joined.registers) registers.apply(register);
+      for (const register of joined.registers) applyRegister(register);
       add(
         joined,
         joined.lines.map(({ leaf }) => leaf),
       );
     },
-    apply: ({ records, upto }) => {
-      const changes: ReplicaChange[] = [];
-      for (const record of records) {
-        const change = applyOne(record);
-        if (change === "missing") return { changes, isMissing: true };
-        if (change !== null) changes.push(change);
-      }
-      if (cursor !== undefined) cursor = { epoch: cursor.epoch, seq: upto };
-      return { changes, isMissing: false };
+    catchUp: (joined) => {
+      const outcome = apply({ records: joined.records, upto: joined.head });
+      if (!outcome.isMissing) facts = factsOf(joined);
+      return outcome;
+    },
+    apply,
+    addRegisters: (given, isLast) => {
+      if (isLast) lacksRegisters = false;
+      return given.flatMap((register) => applyRegister(register) ?? []);
     },
     add: (window) => add(window, [window.leaf]),
   };

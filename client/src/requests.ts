@@ -11,7 +11,18 @@ export type Numbered = Extract<ClientMessage, { n: number }>;
 export type Unnumbered = Numbered extends infer M ? (M extends Numbered ? Omit<M, "n"> : never) : never;
 export type Answered = Extract<
   ServerMessage,
-  { type: "joined" | "ack" | "window" | "alternatives" | "listed" }
+  {
+    type:
+      | "joined"
+      | "ack"
+      | "window"
+      | "alternatives"
+      | "listed"
+      | "registers"
+      | "context"
+      | "usage"
+      | "forked";
+  }
 >;
 export type Reply = Answered | { readonly type: "refused"; readonly error: ErrorBody };
 

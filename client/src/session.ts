@@ -3,24 +3,34 @@ import {
   type EntryId,
   type ErrorBody,
   type Json,
-  jsonFault,
   type LineAsk,
   type PrincipalId,
   type RecordsMessage,
   type Runtime,
-  refusal,
   type ServerMessage,
   type SessionId,
+  type Start,
+  TITLE,
 } from "@espalier/shared";
+import type { Client } from "./client-types.js";
 import { createListeners } from "./listeners.js";
+import { createMarks } from "./marks/marks.js";
+import type { Model } from "./model.js";
 import { createOutgoing, type Outgoing } from "./outgoing.js";
 import { createPublisher } from "./publisher.js";
 import type { QueueStorage } from "./queue-storage.js";
+import { createRegisterPages } from "./register-pages.js";
 import { createReplica, type ReplicaChange } from "./replica.js";
-import { type Ask, errorOf, type Reply, type Unnumbered } from "./requests.js";
+import { type Ask, errorOf, type Unnumbered } from "./requests.js";
+import { createSessionActs } from "./session-acts.js";
+import { createLoads } from "./session-loads.js";
+import { createSessionReads } from "./session-reads.js";
 import type { Session, SessionChange, SessionSnapshot } from "./session-types.js";
-import { type ChannelMessage, createSync } from "./sync.js";
-import { createView, type ViewControl, type ViewSession } from "./view.js";
+import { createSessionViews } from "./session-views.js";
+import { createShownRegisters } from "./shown-registers.js";
+import { createSync } from "./sync.js";
+import type { ViewControl, ViewSession } from "./view.js";
+import { setOwner } from "./view-owner.js";
 import type { ViewOptions } from "./view-types.js";
 
 /** What the client tells a session. */
@@ -36,14 +46,18 @@ export type SessionControl = {
 export type SessionHost = {
   readonly id: SessionId;
   readonly create: boolean;
+  readonly origin: Start | undefined;
   readonly view: ViewOptions;
   readonly runtime: Runtime;
   readonly storage: QueueStorage | undefined;
+  readonly model: Model | undefined;
   /** Null before the server has said who this is. */
   readonly getPrincipal: () => PrincipalId | null;
   readonly ask: Ask<Unnumbered>;
   readonly send: Parameters<typeof createOutgoing>[0]["send"];
   readonly leave: (ch: number) => void;
+  /** The client that it is part of. */
+  readonly client: Pick<Client, "session" | "list" | "fork">;
   readonly onClosed: () => void;
 };
 
@@ -52,11 +66,8 @@ const NOBODY = "unknown" as PrincipalId;
 export const createSession = (host: SessionHost): SessionControl => {
   const { id, runtime } = host;
   const replica = createReplica();
-  const views = new Set<ViewControl>();
+  const views = createSessionViews();
   const listeners = createListeners<SessionChange>(runtime);
-  /** The views that show a streaming entry: a token costs those and no others (V11). */
-  const watchersByEntry = new Map<EntryId, Set<ViewControl>>();
-  const loading = new Map<string, Promise<Reply>>();
   let defaultView: ViewControl | null = null;
   let storageFault: ErrorBody | null = null;
   let snapshot: SessionSnapshot | null = null;
@@ -69,41 +80,25 @@ export const createSession = (host: SessionHost): SessionControl => {
 
   // ── What comes in ────────────────────────────────────────────────────────────────────────────
 
-  const applyToViews = (changes: readonly ReplicaChange[]): Set<ViewControl> => {
-    const touched = new Set<ViewControl>();
-    for (const change of changes) {
-      const concerned = change.type === "grown" ? watchersByEntry.get(change.node.entry.id) : views;
-      for (const view of concerned ?? []) {
-        view.applied(change);
-        touched.add(view);
-      }
-      if (change.type === "grown" && change.node.entry.status !== "streaming")
-        watchersByEntry.delete(change.node.entry.id);
-    }
-    return touched;
-  };
-
   const onChanges = (changes: readonly ReplicaChange[]): void => {
     // Everything is in place before anyone is told, so a listener may act, or join another session.
-    for (const view of applyToViews(changes)) view.flush();
+    views.apply(changes);
     for (const change of changes) {
       if (change.type === "run") tell({ type: "run", id: change.id });
-      if (change.type === "register") tell({ type: "register", key: change.key });
+      if (change.type === "register") registers.changed(change.key);
     }
   };
 
   const lines = () => {
-    const asked = [...views];
+    const { asks, restart } = views.lines();
+    const keys = new Set(replica.registers.all().map(({ key }) => key));
     return {
-      // Views past those that a join may ask for ask for their line after it.
-      asks: asked.slice(0, JOIN_LINES).map((view) => view.ask()),
+      asks,
       restart: (leaves: readonly { leaf: EntryId | null }[]) => {
-        watchersByEntry.clear();
-        asked.forEach((view, index) => {
-          if (views.has(view)) view.restart(leaves[index]?.leaf);
-        });
-        for (const view of asked) view.flush();
-        for (const register of replica.registers.all()) tell({ type: "register", key: register.key });
+        restart(leaves);
+        // What was set and is not any more has changed as well.
+        for (const register of replica.registers.all()) keys.add(register.key);
+        for (const key of keys) registers.changed(key);
         for (const run of replica.runs.all()) tell({ type: "run", id: run.id });
       },
     };
@@ -112,6 +107,7 @@ export const createSession = (host: SessionHost): SessionControl => {
   const sync = createSync({
     id,
     create: host.create,
+    origin: host.origin,
     replica,
     runtime,
     ask: host.ask,
@@ -119,8 +115,9 @@ export const createSession = (host: SessionHost): SessionControl => {
     lines,
     onChanges,
     onLive: () => {
-      for (const view of [...views]) view.start();
+      views.start();
       outgoing.sendAll();
+      loadRegisters();
     },
     onFailed: (error) => outgoing.failAll(error),
     onStatus: () => tell({ type: "status" }),
@@ -134,8 +131,7 @@ export const createSession = (host: SessionHost): SessionControl => {
     send: host.send,
     getPrincipal: host.getPrincipal,
     onChange: (change) => {
-      const concerned = [...views].filter((view) => view.writeChanged(change));
-      for (const view of concerned) view.flush();
+      views.writeChanged(change);
       tell({ type: "writes" });
     },
     onStorageFault: (error) => {
@@ -144,41 +140,25 @@ export const createSession = (host: SessionHost): SessionControl => {
     },
   });
 
+  const loadRegisters = createRegisterPages({ replica, sync, onChanges });
+  const registers = createShownRegisters({
+    getRegisters: () => replica.registers,
+    send: async (key, value) => errorOf(await sync.askUntilAnswered({ type: "register", key, value })),
+    onChange: (key) => tell({ type: "register", key }),
+  });
+  const marks = createMarks({
+    registers,
+    getPrincipal: host.getPrincipal,
+    getSeq: (entryId) => replica.tree.get(entryId)?.entry.seq,
+  });
+  const { contextEntries, ...reads } = createSessionReads(replica, sync);
+
   // ── Views ────────────────────────────────────────────────────────────────────────────────────
 
-  /** What came is put in at once, before what was sent after it; then the views are told what it changed. */
-  const take = (reply: Reply): void => {
-    if (reply.type !== "window" && reply.type !== "alternatives") return;
-    const parentIds = reply.type === "window" ? replica.add(reply) : replica.siblings.give(reply);
-    const concerned = [...views].filter((view) => view.branchesKnown(parentIds));
-    for (const view of concerned) view.flush();
-  };
-
-  const askForThisReplica = async (message: ChannelMessage): Promise<Reply> => {
-    for (;;) {
-      const takers: unknown[] = [];
-      const reply = await sync.askUntilAnswered(message, (answer) => {
-        // Until the answer to a join has come, this may be ahead of it: it would hide what comes.
-        if (sync.status !== "live") return;
-        // What is of another incarnation of the log is not mixed with this one (D2).
-        if ("epoch" in answer && answer.epoch !== replica.cursor?.epoch) return sync.lost();
-        take(answer);
-        takers.push(replica.tree);
-      });
-      // Where a fresh window came after it, what it brought is gone again.
-      if (reply.type === "refused" || takers.at(-1) === replica.tree) return reply;
-    }
-  };
-
-  /** Two who ask for the same at the same time share one request (V8). */
-  const load = (message: ChannelMessage): Promise<Reply> => {
-    const key = JSON.stringify(message);
-    const shared = loading.get(key) ?? askForThisReplica(message).finally(() => loading.delete(key));
-    loading.set(key, shared);
-    return shared;
-  };
+  const load = createLoads({ replica, sync, onBranchesKnown: views.branchesKnown });
 
   const viewHost: ViewSession = {
+    ...views.watching,
     replica,
     queue: outgoing.queue,
     runtime,
@@ -188,6 +168,11 @@ export const createSession = (host: SessionHost): SessionControl => {
     submit: (write, view) => outgoing.submit(write, view),
     resend: (writeId) => outgoing.resend(writeId),
     discard: (writeId) => outgoing.discard(writeId),
+    whenSettled: (writeId) => outgoing.whenSettled(writeId),
+    whenJoined: () => sync.untilLive(),
+    branches: marks.branches,
+    contextEntries,
+    fork: (entry, ask) => host.client.fork({ ...ask, from: { session: id, entry } }),
     loadLine: async (ask: LineAsk) => {
       const reply = await load({ type: "line", ...ask });
       return reply.type === "window" ? { leafId: reply.leaf } : (errorOf(reply) as ErrorBody);
@@ -195,21 +180,11 @@ export const createSession = (host: SessionHost): SessionControl => {
     loadPage: async (before, limit) => errorOf(await load({ type: "page", before, limit })),
     loadAlternatives: async (parentId, from, limit) =>
       errorOf(await load({ type: "alternatives", parentId, from, limit })),
-    watch: (entryId, view) => {
-      const watchers = watchersByEntry.get(entryId) ?? new Set();
-      watchers.add(view);
-      watchersByEntry.set(entryId, watchers);
-    },
-    unwatch: (entryId, view) => {
-      const watchers = watchersByEntry.get(entryId);
-      if (watchers?.delete(view) === true && watchers.size === 0) watchersByEntry.delete(entryId);
-    },
-    remove: (view) => void views.delete(view),
   };
 
   const addView = (options: ViewOptions): ViewControl => {
-    const view = createView(viewHost, options);
-    views.add(view);
+    const view = views.add(viewHost, options);
+    setOwner(view.view, { session, contextEntries, model: host.model, newId: runtime.newId });
     if (sync.status === "live") view.start();
     return view;
   };
@@ -222,7 +197,16 @@ export const createSession = (host: SessionHost): SessionControl => {
     return defaultView;
   };
 
-  const publisher = createPublisher({ runtime, replica, outgoing, sync, load });
+  const acts = createSessionActs({
+    id,
+    newId: runtime.newId,
+    registers,
+    sync,
+    outgoing,
+    client: host.client,
+  });
+  const openSidechain = acts.sidechain;
+  const publisher = createPublisher({ runtime, replica, outgoing, sync, load, openSidechain });
 
   const session: Session = {
     id,
@@ -230,7 +214,7 @@ export const createSession = (host: SessionHost): SessionControl => {
       snapshot ??= Object.freeze({
         status: sync.status,
         error: sync.error ?? storageFault,
-        title: titleOf(replica.registers.get("title")),
+        title: titleOf(registers.get(TITLE)),
         writes: outgoing.queue.all(),
       });
       return snapshot;
@@ -240,12 +224,26 @@ export const createSession = (host: SessionHost): SessionControl => {
       return getDefaultView().view;
     },
     createView: (options = {}) => addView(options).view,
-    register: (key) => replica.registers.get(key),
-    setRegister: async (key, value) => {
-      const fault = jsonFault(value);
-      if (fault !== null) return refusal("invalid", `unable to set ${key}; ${fault}`);
-      return errorOf(await sync.askUntilAnswered({ type: "register", key, value }));
+    marks,
+    get revision() {
+      return replica.cursor?.seq ?? 0;
     },
+    get lastChangedAt() {
+      return replica.facts.changedAt;
+    },
+    get createdAt() {
+      return replica.facts.createdAt;
+    },
+    get origin() {
+      return replica.facts.origin;
+    },
+    get inheritedSeq() {
+      return replica.facts.inherited;
+    },
+    register: registers.get,
+    setRegister: registers.set,
+    ...reads,
+    ...acts,
     runs: () => [...replica.runs.open()],
     run: (runId) => replica.runs.get(runId),
     claim: async (runId) => {
@@ -260,7 +258,7 @@ export const createSession = (host: SessionHost): SessionControl => {
     close: () => {
       if (isClosed) return;
       isClosed = true;
-      for (const view of [...views]) view.view.close();
+      views.close();
       sync.close();
       outgoing.close();
       listeners.clear();
@@ -284,8 +282,5 @@ export const createSession = (host: SessionHost): SessionControl => {
     },
   };
 };
-
-/** Lines that one join may ask for. */
-const JOIN_LINES = 64;
 
 const titleOf = (value: Json): string | null => (typeof value === "string" ? value : null);

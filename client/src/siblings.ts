@@ -1,7 +1,8 @@
 /**
  * What is known of the children of each parent (V9). A position in such a list never changes, since
  * children stand in order of seq and none is ever removed (T2, L2): so a list that is known in part is an
- * array with holes, a page fills holes, and a live child is pushed at the end.
+ * array with holes, a page fills holes, and a live child is pushed at the end. A reset alone begins one anew:
+ * that of the roots.
  */
 import type { Alternatives, Entry, EntryId } from "@espalier/shared";
 
@@ -26,6 +27,8 @@ export type Siblings = {
   give(alternatives: Alternatives): readonly (EntryId | null)[];
   /** Takes a live entry: one more child of its parent, and a parent with no child yet. */
   born(entry: Entry): void;
+  /** What roots there were are of an earlier logical session (F8): there is none yet. */
+  reset(): void;
 };
 
 type List = {
@@ -128,6 +131,10 @@ export const createSiblings = (): Siblings => {
         const list = toList(parentId);
         put(list, id, list.ids.length);
       }
+    },
+    reset: () => {
+      lastByParent.delete(null);
+      knownByParent.set(null, NONE);
     },
   };
 };

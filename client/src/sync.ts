@@ -8,15 +8,16 @@
  */
 import {
   type ErrorBody,
-  type ErrorCode,
   type LineAsk,
   type RecordsMessage,
   type Runtime,
   refusal,
   type ServerMessage,
   type SessionId,
+  type Start,
 } from "@espalier/shared";
 import { backoffMs } from "./link-state.js";
+import { createPatientAsk } from "./patient-ask.js";
 import type { Replica, ReplicaChange } from "./replica.js";
 import { type Ask, isPassing, type Reply, type Unnumbered } from "./requests.js";
 
@@ -44,6 +45,8 @@ export type Sync = {
   left(error: ErrorBody): void;
   /** The server does not take this connection for joined: join again. */
   lost(): void;
+  /** Resolves with null once it is live, or with why it will not be. */
+  untilLive(): Promise<ErrorBody | null>;
   /** One try on this connection. */
   readonly ask: Ask<ChannelMessage>;
   /** Waits for a connection, and asks again after a drop or a passing refusal: for what may be asked twice. */
@@ -54,6 +57,8 @@ export type Sync = {
 type SyncOptions = {
   readonly id: SessionId;
   readonly create: boolean;
+  /** Where it comes from, if this join begins it (F5). */
+  readonly origin: Start | undefined;
   readonly replica: Replica;
   readonly runtime: Runtime;
   readonly ask: Ask<Unnumbered>;
@@ -67,9 +72,6 @@ type SyncOptions = {
   readonly onFailed: (error: ErrorBody) => void;
   readonly onStatus: () => void;
 };
-
-/** After so many passing refusals in a row, about a minute, one is answered with them. */
-const MAX_TRIES = 8;
 
 /** A session that was put away at rest comes back like one whose server was busy. */
 const mayPass = (error: ErrorBody): boolean =>
@@ -108,6 +110,7 @@ export const createSync = (options: SyncOptions): Sync => {
       session: id,
       lines: asked.asks,
       ...(options.create ? { create: true } : {}),
+      ...(options.origin === undefined ? {} : { origin: options.origin }),
       ...(cursor === undefined ? {} : { cursor }),
     };
     void options.ask(message, (reply) => {
@@ -122,7 +125,7 @@ export const createSync = (options: SyncOptions): Sync => {
   const joined = (message: Joined, restart: (leaves: Joined["lines"]) => void): void => {
     joining = null;
     if (message.mode === "tail") {
-      const { changes, isMissing } = replica.apply({ records: message.records, upto: message.head });
+      const { changes, isMissing } = replica.catchUp(message);
       if (!isMissing) goLive(message.ch);
       onChanges(changes);
       if (isMissing) return join(false);
@@ -170,14 +173,12 @@ export const createSync = (options: SyncOptions): Sync => {
     if (status === "live") join(true);
   };
 
-  /** Also when it can not become live any more. */
-  const untilLive = (): Promise<void> =>
-    status === "live" || status === "failed" || isClosed
-      ? Promise.resolve()
-      : new Promise((resolve) => whenLive.push(resolve));
-
-  const pause = (delayMs: number): Promise<void> =>
-    new Promise((resolve) => void runtime.setTimer(delayMs, resolve));
+  const untilLive = async (): Promise<ErrorBody | null> => {
+    if (status !== "live" && status !== "failed" && !isClosed)
+      await new Promise<void>((resolve) => whenLive.push(resolve));
+    if (isClosed) return refusal("shut", `unable to ask; session ${id} was closed here`);
+    return status === "failed" ? error : null;
+  };
 
   return {
     get status() {
@@ -189,7 +190,10 @@ export const createSync = (options: SyncOptions): Sync => {
     get ch() {
       return ch;
     },
-    connected: () => join(true),
+    connected: () => {
+      // What was deleted does not come back.
+      if (status !== "failed" || error?.code !== "deleted") join(true);
+    },
     disconnected: () => {
       joining = null;
       cancelRetry?.();
@@ -210,24 +214,9 @@ export const createSync = (options: SyncOptions): Sync => {
       else giveUp(cause);
     },
     lost,
+    untilLive,
     ask,
-    askUntilAnswered: async (message, take) => {
-      for (let tries = 1; ; ) {
-        await untilLive();
-        if (isClosed)
-          return { type: "refused", error: refusal("shut", `unable to ask; session ${id} was closed here`) };
-        if (status === "failed" && error !== null) return { type: "refused", error };
-        const reply = await ask(message, take);
-        if (reply.type !== "refused") return reply;
-        if (DROPPED.has(reply.error.code)) {
-          // The connection's end is told next; until then this would ask in a circle.
-          await new Promise<void>((resolve) => runtime.defer(resolve));
-        } else if (isPassing(reply.error) && tries < MAX_TRIES) {
-          await pause(backoffMs(tries, runtime.random()));
-          tries += 1;
-        } else return reply;
-      }
-    },
+    askUntilAnswered: createPatientAsk({ runtime, ask, untilReady: untilLive }),
     close: () => {
       isClosed = true;
       cancelRetry?.();
@@ -238,8 +227,6 @@ export const createSync = (options: SyncOptions): Sync => {
   };
 };
 
-/** The connection or subscription ended before there was an answer. */
-const DROPPED: ReadonlySet<ErrorCode> = new Set(["offline", "not_joined"]);
 const NOT_LIVE: Reply = {
   type: "refused",
   error: refusal("offline", "unable to ask; the session is not joined now"),

@@ -2,8 +2,20 @@
  * The state of one view: its leaf and hold, what was selected, the line and the overlay it shows, and
  * the listeners that hear of it. What moves it, widens it and writes through it are rooms of their own.
  */
-import type { EntryId, ErrorBody, LineAsk, PrincipalId, RunId, Runtime } from "@espalier/shared";
+import {
+  type Entry,
+  type EntryId,
+  type ErrorBody,
+  type Json,
+  type LineAsk,
+  type PrincipalId,
+  RESET,
+  type RunId,
+  type Runtime,
+} from "@espalier/shared";
+import type { ForkAsk, Forked } from "./client-types.js";
 import { createLine, type Line } from "./line.js";
+import type { Branches } from "./marks/branches.js";
 import { createOverlay, type Overlay } from "./overlay.js";
 import type { PendingQueue, Placer, Write } from "./pending.js";
 import type { Replica } from "./replica.js";
@@ -21,6 +33,14 @@ export type ViewHost = {
   submit(write: Write, placer: Placer): Promise<Settled>;
   resend(writeId: string): void;
   discard(writeId: string): void;
+  whenSettled(writeId: string): Promise<Settled>;
+  /** Resolves with null once the session is joined, or with why it will not be. */
+  whenJoined(): Promise<ErrorBody | null>;
+  readonly branches: Branches;
+  /** What the context at a leaf is made of, from the server where the line is not loaded. */
+  contextEntries(leafId: EntryId): Promise<readonly Entry[] | ErrorBody>;
+  /** A session of the line up to an entry. */
+  fork(entry: EntryId | null, ask: Omit<ForkAsk, "from">): Promise<Forked | ErrorBody>;
   /** Loads a line into the replica; resolves with its leaf. Waits while there is no connection. */
   loadLine(ask: LineAsk): Promise<{ leafId: EntryId | null } | ErrorBody>;
   loadPage(before: EntryId, limit: number): Promise<ErrorBody | null>;
@@ -51,6 +71,10 @@ export type ViewCore = {
   readonly error: ErrorBody | null;
   /** Counts the changes of what is shown; a token is none. */
   readonly version: number;
+  /** Counts what a reader did to the view. */
+  readonly acts: number;
+  /** The last reset that it knows of (F8); undefined before it knows the session. */
+  readonly resetId: Json | undefined;
   hasOlder(): boolean;
   /** Undefined children count as some: a line that may go on is held. */
   hasChildren(id: EntryId | null): boolean;
@@ -62,6 +86,12 @@ export type ViewCore = {
   /** The leaf has a new last entry: the line grows by one. */
   growTo(id: EntryId): void;
   release(): void;
+  /**
+   * Looks at the session's last reset. True where that was not known and the view follows its line: it is at
+   * no entry then, and takes the line that is asked for by nobody in particular (V2). One that is held, or was
+   * put on an earlier line since, stays where it is (F8).
+   */
+  learnReset(): boolean;
   /** A reader's act: cancels what an earlier one still loads (V3). */
   act(): void;
   /** Shows that something loads until `work` is done, unless another act comes first. */
@@ -95,6 +125,8 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
   let loading: symbol | null = null;
   let error: ErrorBody | null = null;
   let version = 0;
+  let acts = 0;
+  let resetId: Json | undefined = begin.resetId;
   const waiting: (() => void)[] = [];
   /** Pending entries as they were told last. */
   let told = overlay.entries;
@@ -163,6 +195,12 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
     get version() {
       return version;
     },
+    get acts() {
+      return acts;
+    },
+    get resetId() {
+      return resetId;
+    },
     hasOlder: () => (line.top === undefined ? leafId !== null : line.top.entry.parentId !== null),
     hasChildren: (id) => (replica.siblings.count(id) ?? 1) > 0,
     setLeaf: (id, held = false, length = limit) => {
@@ -189,7 +227,20 @@ export const createViewCore = (host: ViewHost, options: ViewOptions, watch: Watc
       isHeld = false;
       isPlaced = true;
     },
+    learnReset: () => {
+      const knownId = resetId;
+      resetId = replica.registers.get(RESET);
+      if (knownId === undefined || knownId === resetId || isHeld || !isPlaced) return false;
+      core.act();
+      leafId = null;
+      isPlaced = false;
+      selections.delete(null);
+      line.clear();
+      touch();
+      return true;
+    },
     act: () => {
+      acts += 1;
       loading = null;
       error = null;
       awaitedRuns.clear();

@@ -4,7 +4,8 @@ import type { Write } from "./pending.js";
 import { pendingWriteOf, type ViewCore } from "./view-core.js";
 
 export type ViewMoves = {
-  branch(id: EntryId | null): void;
+  /** `isHeld`: whether or not it has children that are known (V4). */
+  branch(id: EntryId | null, isHeld?: boolean): void;
   select(id: EntryId): void;
   step(id: EntryId, by: 1 | -1): void;
   follow(): void;
@@ -52,13 +53,13 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
     load({ candidates: [id], walk: "stay" }, () => core.setLeaf(core.leafId, core.isHeld));
   };
 
-  const branch = (id: EntryId | null): void => {
+  const branch = (id: EntryId | null, isHeld = false): void => {
     const write = id === null ? undefined : pendingWriteOf(host, id);
     core.act();
     if (write !== undefined) showWrite(write);
     else {
       overlay.clear();
-      moveExactly(id, (at) => show(at, core.hasChildren(at)));
+      moveExactly(id, (at) => show(at, isHeld || core.hasChildren(at)));
     }
     core.flush();
   };
@@ -93,8 +94,9 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
       : undefined;
   };
 
+  /** What was before a reset is not below the place before the first entry either (F8). */
   const seqOf = (id: EntryId | null, unloaded: number): number =>
-    (id === null ? undefined : replica.tree.get(id)?.entry.seq) ?? unloaded;
+    id === null ? replica.tree.resetSeq : (replica.tree.get(id)?.entry.seq ?? unloaded);
 
   const loadBelow = (id: EntryId | null, triedBefore: ReadonlySet<EntryId>): void => {
     const below = selectedBelow(id);
@@ -151,14 +153,14 @@ export const createViewMoves = (core: ViewCore): ViewMoves => {
     const entry = replica.tree.get(id)?.entry;
     if (entry === undefined) return;
     const { parentId } = entry;
-    const index = replica.siblings.info(entry).index + by;
-    const count = replica.siblings.count(parentId) ?? 0;
-    if (index < 0 || index >= count) return;
+    const { index: from, total } = replica.siblings.info(entry);
+    const index = from + by;
+    if (index < 0 || index >= total) return;
     const known = replica.siblings.at(parentId, index);
     if (known !== undefined) return select(known);
     core.act();
-    const from = Math.max(0, index - ALTERNATIVES_LOADED / 2);
-    core.during(host.loadAlternatives(parentId, from, ALTERNATIVES_LOADED), (refused) => {
+    const first = Math.max(0, index - ALTERNATIVES_LOADED / 2);
+    core.during(host.loadAlternatives(parentId, first, ALTERNATIVES_LOADED), (refused) => {
       const loaded = replica.siblings.at(parentId, index);
       if (loaded !== undefined) select(loaded);
       else core.fail(refused);

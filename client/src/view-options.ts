@@ -10,6 +10,7 @@ export type ViewBegin = {
   readonly limit: number;
   readonly place: { readonly leafId: EntryId | null; readonly isHeld: boolean } | null;
   readonly selections: ViewState["selections"];
+  readonly resetId: string | null | undefined;
 };
 
 export const readOptions = ({ limit = WINDOW_ENTRIES, state, leafId }: ViewOptions): ViewBegin => {
@@ -17,8 +18,10 @@ export const readOptions = ({ limit = WINDOW_ENTRIES, state, leafId }: ViewOptio
   const read = {
     limit: Number.isNaN(limit) ? WINDOW_ENTRIES : Math.min(MAX_ENTRIES, Math.max(1, Math.floor(limit))),
     selections: [],
+    resetId: undefined,
   };
-  if (isViewState(state)) return { ...read, place: state, selections: state.selections };
+  if (isViewState(state))
+    return { ...read, place: state, selections: state.selections, resetId: state.resetId };
   return { ...read, place: leafId === undefined ? null : { leafId, isHeld: true } };
 };
 
@@ -28,12 +31,13 @@ const checkId = (id: EntryId, what: string): void => {
 };
 
 /** A state may come from anywhere: one that is not whole is none. */
-const isViewState = (value: unknown): value is ViewState => {
+export const isViewState = (value: unknown): value is ViewState => {
   if (typeof value !== "object" || value === null) return false;
-  const { leafId, isHeld, selections } = value as Partial<Record<keyof ViewState, unknown>>;
+  const { leafId, isHeld, selections, resetId = null } = value as Partial<Record<keyof ViewState, unknown>>;
   return (
     isPlace(leafId) &&
     typeof isHeld === "boolean" &&
+    (resetId === null || typeof resetId === "string") &&
     Array.isArray(selections) &&
     selections.every(isSelection)
   );

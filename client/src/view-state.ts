@@ -7,7 +7,7 @@ import type { EntryId } from "@espalier/shared";
 import type { ViewCore } from "./view-core.js";
 import type { ViewState } from "./view-types.js";
 
-export const exportState = ({ host, selections, leafId, isHeld }: ViewCore): ViewState => {
+export const exportState = ({ host, selections, leafId, isHeld, resetId }: ViewCore): ViewState => {
   const { tree, siblings } = host.replica;
 
   /** A branch point, one of several alternatives, or what is known too little of to leave it out. */
@@ -31,6 +31,7 @@ export const exportState = ({ host, selections, leafId, isHeld }: ViewCore): Vie
   return {
     leafId,
     isHeld,
+    ...(typeof resetId === "string" || resetId === null ? { resetId } : {}),
     selections: [...selections]
       .filter(([id]) => isKept(id))
       .map(([id, selected]) => [id, keptFrom(selected)] as const),

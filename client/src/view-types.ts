@@ -1,5 +1,18 @@
 /** What a view shows and tells: the shapes that its listeners and its owner see. */
-import type { Draft, Entry, EntryId, ErrorBody, Json, Part, Run, RunId } from "@espalier/shared";
+import type {
+  ContextMessage,
+  ContextOptions,
+  Draft,
+  Entry,
+  EntryId,
+  ErrorBody,
+  Json,
+  Part,
+  Run,
+  RunId,
+  ToolOutcome,
+} from "@espalier/shared";
+import type { ForkAsk, Forked } from "./client-types.js";
 import type { BranchInfo } from "./siblings.js";
 
 /** An entry as it is shown. The same object until something of it changes (S8). */
@@ -46,6 +59,18 @@ export type ViewState = {
   readonly isHeld: boolean;
   /** An entry, or null above the roots, and what was last shown below it: the next entry where one chooses. */
   readonly selections: readonly (readonly [EntryId | null, EntryId])[];
+  /** The last reset that it knew of: a view that follows begins anew after another one (F8). */
+  readonly resetId?: string | null;
+};
+
+/** What somebody typed, on a shown line. */
+export type Prompt = {
+  readonly id: EntryId;
+  /** Its text parts; empty where its content was erased. */
+  readonly text: string;
+  readonly parts: readonly Part[];
+  /** ms, of the server's clock. */
+  readonly time: number;
 };
 
 /** What is sent: a text, parts of a message, or a whole draft with or without an id. */
@@ -111,6 +136,35 @@ export type View = {
   step(id: EntryId, by: 1 | -1): void;
   /** Ends a hold and goes to the tip of the line. */
   follow(): void;
+  /**
+   * The last prompts of the shown line, the newest first: what one can rewind past. Loads older ones where need
+   * be (50 by default); what is shown does not change. Resolves with what was found where loading fails.
+   */
+  prompts(ask?: { readonly limit?: number }): Promise<readonly Prompt[]>;
+  /**
+   * Goes back to before a prompt, and is held there (V4): what is sent next is an alternative to it. Resolves
+   * with the prompt, for the composer, or with the refusal: `invalid` where it is no prompt, `not_found`,
+   * `cancelled` where the view was moved meanwhile.
+   *
+   * @example
+   * const [last] = await view.prompts({ limit: 1 });
+   * if (last !== undefined) composer.text = last.text, await view.rewind(last.id);
+   */
+  rewind(promptId: EntryId): Promise<Prompt | ErrorBody>;
+  /** Goes to the entry that a named branch stands on, as `branch` does. Null, or `not_found`. */
+  switchTo(name: string): ErrorBody | null;
+  /** Puts a name on the shown leaf, once that is confirmed; `invalid` before the first entry. */
+  saveBranch(name: string): Promise<ErrorBody | null>;
+  /** Makes a session of the shown line, once its leaf is confirmed (F1, F2). */
+  fork(ask?: Omit<ForkAsk, "from">): Promise<Forked | ErrorBody>;
+  /** The shown entries that readers see (C1). */
+  transcript(): readonly ViewEntry[];
+  /** The last shown message that readers see. */
+  lastMessage(): ViewEntry | undefined;
+  /** What the model is sent for the shown line, pending entries included (C2). */
+  context(options?: ContextOptions): Promise<readonly ContextMessage[] | ErrorBody>;
+  /** How a tool call of a shown entry stands on this line (C6); null where there is no such call. */
+  toolState(entryId: EntryId, callId: string): ToolOutcome | null;
   /** Shows up to `count` more; resolves with how many there were. Concurrent calls share one. */
   loadOlder(count?: number): Promise<number>;
   /** Loads older entries until one passes, and returns it; undefined where none does. */

@@ -6,14 +6,17 @@
  * records change it and puts its rooms together; whatever changes it ends in `flush`, which tells the
  * listeners once.
  */
-import { type EntryId, isId, type LineAsk, type Run, type TreeNode } from "@espalier/shared";
+import { type EntryId, isId, type LineAsk, RESET, type Run, type TreeNode } from "@espalier/shared";
 import type { Placer, Write, WriteChange } from "./pending.js";
 import type { ReplicaChange } from "./replica.js";
-import { createViewCore, shownLeafId, type ViewCore, type ViewHost } from "./view-core.js";
+import { createViewCore, type ViewHost } from "./view-core.js";
+import { createViewLeaf } from "./view-leaf.js";
 import { createViewMoves, MAX_CANDIDATES } from "./view-moves.js";
 import { MAX_ENTRIES } from "./view-options.js";
+import { createViewPrompts } from "./view-prompts.js";
+import { createViewShown } from "./view-shown.js";
 import { exportState } from "./view-state.js";
-import type { View, ViewEntry, ViewOptions, ViewSnapshot } from "./view-types.js";
+import type { View, ViewOptions } from "./view-types.js";
 import { createViewWindow } from "./view-window.js";
 import { createViewWrites } from "./view-writes.js";
 
@@ -48,7 +51,7 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
   const core = createViewCore(host, options, {
     watch: (id) => host.watch(id, control),
     unwatch: (id) => {
-      shown.forget(id);
+      forget(id);
       host.unwatch(id, control);
     },
   });
@@ -57,7 +60,7 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
   const moves = createViewMoves(core);
   const window = createViewWindow(core);
   const writes = createViewWrites(core, moves, placer);
-  const shown = createShown(core);
+  const { snapshot, forget, ...shown } = createViewShown(core);
 
   const isOfLine = (run: Run): boolean =>
     core.awaitedRuns.has(run.id) ||
@@ -80,6 +83,10 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
 
   const isGrowing = (): boolean =>
     core.isReady && !core.isHeld && !overlay.isAnchored && line.leaf?.entry.id === (core.leafId ?? undefined);
+
+  const entryChanged = ({ entry: { id } }: TreeNode): void => {
+    if (line.has(id)) events.entryChanged(id);
+  };
 
   const runChanged = ({ id }: Extract<ReplicaChange, { type: "run" }>): void => {
     const run = replica.runs.get(id);
@@ -116,6 +123,7 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
   const start = (): void => {
     if (core.isReady) return;
     core.ready();
+    core.learnReset();
     takeLine();
     core.flush();
   };
@@ -128,6 +136,7 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
     line.clear();
     overlay.renew();
     events.restarted();
+    if (core.learnReset()) return takeLine(lineAsk(), length);
     if (leafId === undefined) {
       if (core.isPlaced) core.setLeaf(core.leafId, core.isHeld, length);
       return takeLine(ask, length);
@@ -144,23 +153,23 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
     ...placer,
     view: {
       get snapshot() {
-        return shown.snapshot();
+        return snapshot();
       },
       subscribe: events.subscribe,
       subscribeEntry: events.subscribeEntry,
-      get: shown.get,
-      at: shown.at,
-      getMessages: shown.all,
+      ...shown,
       branchInfo: (id) => {
         const node = replica.tree.get(id);
         return node === undefined ? ALONE : replica.siblings.info(node.entry);
       },
-      branch: moves.branch,
+      branch: (id) => moves.branch(id),
       select: moves.select,
       step: moves.step,
       follow: moves.follow,
       ...window,
       ...writes,
+      ...createViewPrompts(core, moves),
+      ...createViewLeaf(core, moves),
       runs: () => [...replica.runs.open()].filter(isOfLine),
       state: () => exportState(core),
       close: () => {
@@ -178,8 +187,8 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
     applied: (change) => {
       if (change.type === "added") added(change.node);
       else if (change.type === "run") runChanged(change);
-      else if (change.type !== "register" && line.has(change.node.entry.id))
-        events.entryChanged(change.node.entry.id);
+      else if (change.type !== "register") entryChanged(change.node);
+      else if (change.key === RESET) core.learnReset();
     },
     branchesKnown: (parentIds) => {
       let isConcerned = false;
@@ -213,58 +222,3 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
 };
 
 const ALONE = Object.freeze({ index: 0, total: 1, previousId: undefined, nextId: undefined });
-
-/** What is read of a view: the same objects until they change. */
-const createShown = (core: ViewCore) => {
-  const { line, overlay, host } = core;
-  const shownById = new Map<EntryId, ViewEntry>();
-  let snapshot: ViewSnapshot | null = null;
-  let snapshotVersion = -1;
-
-  const confirmed = ({ entry }: TreeNode): ViewEntry => {
-    const held = shownById.get(entry.id);
-    if (held !== undefined && held.entry === entry) return held;
-    const made: ViewEntry = Object.freeze({ id: entry.id, entry, state: "confirmed", error: null });
-    shownById.set(entry.id, made);
-    return made;
-  };
-
-  const makeSnapshot = (): ViewSnapshot => {
-    const confirmedIds = line.ids();
-    const pending = overlay.entries;
-    let ids: readonly EntryId[] | undefined;
-    return Object.freeze({
-      get ids() {
-        ids ??= pending.length === 0 ? confirmedIds() : confirmedIds().concat(pending.map(({ id }) => id));
-        return ids;
-      },
-      length: line.length + pending.length,
-      leafId: shownLeafId(core),
-      isHeld: core.isHeld,
-      hasOlder: core.hasOlder(),
-      isLoading: core.isLoading,
-      error: core.error,
-    });
-  };
-
-  return {
-    /** It is shown no more. */
-    forget: (id: EntryId): void => void shownById.delete(id),
-    snapshot: (): ViewSnapshot => {
-      if (snapshot === null || snapshotVersion !== core.version) {
-        snapshotVersion = core.version;
-        snapshot = makeSnapshot();
-      }
-      return snapshot;
-    },
-    at: (index: number): ViewEntry | undefined => {
-      const node = line.nodes[index];
-      return node === undefined ? overlay.entries[index - line.length] : confirmed(node);
-    },
-    get: (id: EntryId): ViewEntry | undefined => {
-      const node = line.has(id) ? host.replica.tree.get(id) : undefined;
-      return node === undefined ? overlay.entries.find((pending) => pending.id === id) : confirmed(node);
-    },
-    all: (): readonly ViewEntry[] => [...line.nodes.map(confirmed), ...overlay.entries],
-  };
-};

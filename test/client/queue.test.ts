@@ -160,6 +160,17 @@ describe("storage", () => {
     expect(reload(storage, "bob").session.snapshot.writes).toEqual([]);
   });
 
+  test("[S7] the beginning of a stream that was refused ends as aborted where it is tried again", async () => {
+    const writer = session.stream({}, { after: "nowhere" as EntryId });
+    writer.append("lost");
+    await world.settle();
+    expect(writer.error).toMatchObject({ code: "unknown_parent" });
+    view.retry(writer.id);
+    await world.settle();
+    expect(session.snapshot.writes).toEqual([]);
+    expect(view.get(writer.id)?.entry).toMatchObject({ status: "aborted", parts: [] });
+  });
+
   test("[O3] two clients that share a storage do not take each other's writes away", async () => {
     const storage = createStorage();
     const first = await open(world, world.client("ann", { storage }));

@@ -9,6 +9,9 @@ export type Op =
   | { type: "begin" | "append" | "end" | "follow" | "older" | "view" | "title"; client: number }
   | { type: "claim" | "bad" | "many" | "reload"; client: number }
   | { type: "retry" | "discard"; client: number; at: number }
+  | { type: "pin" | "label" | "collapse" | "rewind" | "erase"; client: number; at: number }
+  | { type: "fork"; client: number; copy: boolean }
+  | { type: "reset"; client: number }
   | { type: "break"; client: number }
   | { type: "deliver"; client: number; toServer: boolean; count: number }
   | { type: "settle" | "restart" | "epoch" | "down" | "up" }
@@ -61,6 +64,22 @@ export const opArbitrary: fc.Arbitrary<Op> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ type: fc.constantFrom("retry" as const, "discard" as const), client, at }),
   },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      type: fc.constantFrom(
+        "pin" as const,
+        "label" as const,
+        "collapse" as const,
+        "rewind" as const,
+        "erase" as const,
+      ),
+      client,
+      at,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("fork" as const), client, copy: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("reset" as const), client }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant("break" as const), client }) },
   {
     weight: 8,

@@ -3,6 +3,7 @@ import {
   type Client,
   connect,
   type EntryId,
+  type Forked,
   type QueueStorage,
   type Session,
   type StreamWriter,
@@ -41,6 +42,7 @@ export class Run {
   readonly streamed = new Map<string, Stream>();
   /** Whether they are in the log is not told by how they were settled first. */
   readonly unsure = new Set<string>();
+  readonly forks: { readonly forked: Forked; readonly isCopy: boolean }[] = [];
   #count = 0;
   #clients = 0;
 
@@ -209,6 +211,42 @@ export class Run {
         break;
       case "title":
         void actor.session.setRegister("title", this.text());
+        break;
+      case "pin": {
+        const id = pick(op.at);
+        if (id !== undefined) void actor.session.marks.pins.toggle(id);
+        break;
+      }
+      case "label": {
+        const id = pick(op.at);
+        if (id !== undefined) void actor.session.marks.labels.set(id, op.at % 3 === 0 ? null : this.text());
+        break;
+      }
+      case "collapse": {
+        const id = pick(op.at);
+        if (id === undefined || op.at % 5 === 0)
+          void actor.session.marks.collapsed.setAll("entry", op.at % 2 === 0);
+        else void actor.session.marks.collapsed.toggle(id);
+        break;
+      }
+      case "rewind": {
+        const id = pick(op.at);
+        if (id !== undefined) void view.rewind(id);
+        void view.prompts({ limit: op.at });
+        break;
+      }
+      case "erase": {
+        const id = pick(op.at);
+        if (id !== undefined) void actor.session.erase(id);
+        break;
+      }
+      case "reset":
+        void actor.session.reset();
+        break;
+      case "fork":
+        void view.fork({ mode: op.copy ? "copy" : "share" }).then((forked) => {
+          if (!("code" in forked)) this.forks.push({ forked, isCopy: op.copy });
+        });
         break;
       case "break":
         for (const pair of [...world.network.pairs]) if (pair.owner === CLIENTS[op.client]) pair.break();
