@@ -1,6 +1,14 @@
 /** A client that is fed frames by hand: what a page does with what it receives, without a network. */
 import { type Client, connect, type Session, type View } from "@espalier/client";
-import type { Entry, EntryId, LogRecord, PrincipalId, Runtime, Seq } from "@espalier/shared";
+import {
+  type Entry,
+  type EntryId,
+  type LogRecord,
+  PROTOCOL_VERSION,
+  type PrincipalId,
+  type Runtime,
+  type Seq,
+} from "@espalier/shared";
 
 export type FedClient = {
   readonly client: Client;
@@ -79,7 +87,7 @@ export const createFedClient = async (entries: readonly Entry[]): Promise<FedCli
   await turn();
   const give = (message: unknown): void => socket?.onmessage?.({ data: JSON.stringify(message) });
   (socket as unknown as { onopen: () => void }).onopen();
-  give({ type: "welcome", protocol: 1, principal: "ann", graceMs: 30_000 });
+  give({ type: "welcome", protocol: PROTOCOL_VERSION, principal: "ann", graceMs: 30_000 });
   await turn();
   for (const run of deferred.splice(0)) run();
   const join = sent

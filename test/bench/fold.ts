@@ -1,68 +1,17 @@
 /** The tree in one process: what a fold costs beside a `Map.set` of the same ids, a path, a token. */
 import {
   type Append,
-  createTree,
   type EntryId,
-  ID_ALPHABET,
-  ID_LENGTH,
   type MessageEntry,
-  type PrincipalId,
   pathTo,
   type Seq,
   type TreeNode,
 } from "@espalier/shared";
 import { seededRandom } from "../kit/clock.js";
+import { alternatives, foldOf, history, message, newIds } from "./histories.js";
 import { type Bench, type Row, timesOf } from "./measure.js";
 
 const NAME = "fold";
-const AUTHOR = "ann" as PrincipalId;
-
-/** Made letter by letter, as ids are made: a map that takes one has it to hash. */
-const newIds = (count: number, random: () => number): EntryId[] =>
-  Array.from({ length: count }, () => {
-    let id = "";
-    for (let letter = 0; letter < ID_LENGTH; letter++)
-      id += ID_ALPHABET[Math.floor(random() * ID_ALPHABET.length)];
-    return id as EntryId;
-  });
-
-const message = (id: EntryId, parentId: EntryId | null, seq: number): MessageEntry => ({
-  kind: "entry",
-  id,
-  parentId,
-  seq: seq as Seq,
-  rev: seq as Seq,
-  time: 1_800_000_000_000 + seq,
-  author: AUTHOR,
-  status: "complete",
-  size: 0,
-  type: "message",
-  role: "user",
-  parts: [{ type: "text", text: "When is the next spring tide?" }],
-});
-
-/** A line, in which each entry hangs from an earlier one than the last with the chance `forks`. */
-const history = (count: number, forks: number, random: () => number): MessageEntry[] => {
-  const ids = newIds(count, random);
-  const parentOf = (index: number): EntryId | null => {
-    if (index === 0) return null;
-    const parent = random() < forks ? Math.floor(random() * index) : index - 1;
-    return ids[parent] as EntryId;
-  };
-  return ids.map((id, index) => message(id, parentOf(index), index + 1));
-};
-
-const alternatives = (count: number, random: () => number): MessageEntry[] => {
-  const [root, ...ids] = newIds(count + 1, random) as [EntryId, ...EntryId[]];
-  return [message(root, null, 1), ...ids.map((id, index) => message(id, root, index + 2))];
-};
-
-const foldOf = (records: readonly MessageEntry[]) => {
-  const tree = createTree();
-  for (const record of records) tree.apply(record);
-  return tree;
-};
-
 const mapOf = (records: readonly MessageEntry[]): Map<EntryId, MessageEntry> => {
   const map = new Map<EntryId, MessageEntry>();
   for (const record of records) map.set(record.id, record);

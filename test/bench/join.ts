@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFileStore, createServer } from "@espalier/server";
-import type { Epoch, LogRecord, SessionId } from "@espalier/shared";
+import { type Epoch, type LogRecord, PROTOCOL_VERSION, type SessionId } from "@espalier/shared";
 import { WebSocket } from "ws";
 import { messageEntry } from "./fed-client.js";
 import type { Bench, Row } from "./measure.js";
@@ -19,7 +19,7 @@ const runtime = {
   defer: (callback: () => void) => void setImmediate(callback),
 };
 
-const fill = async (dir: string, id: string, count: number): Promise<number> => {
+export const fillSession = async (dir: string, id: string, count: number): Promise<number> => {
   const store = await createFileStore({ dir, newEpoch: () => "bench" as Epoch, runtime });
   const text = "A sentence of about sixty letters, as people write them here. ".repeat(4);
   const records: LogRecord[] = Array.from({ length: count }, (_, index) =>
@@ -38,7 +38,7 @@ const joinOnce = (url: string, session: string): Promise<{ ms: number; bytes: nu
     let start = 0;
     const say = (message: unknown): void => socket.send(JSON.stringify(message));
     socket.on("error", reject);
-    socket.on("open", () => say({ type: "hello", protocol: 1, writer: "bench" }));
+    socket.on("open", () => say({ type: "hello", protocol: PROTOCOL_VERSION, writer: "bench" }));
     socket.on("message", (data) => {
       const text = String(data);
       if (text.includes('"welcome"')) {
@@ -55,7 +55,7 @@ export const run: Bench = async ({ isQuick }) => {
   const rows: Row[] = [];
   for (const count of isQuick ? [1000, 100_000] : [1000, 10_000, 100_000]) {
     const dir = await mkdtemp(join(tmpdir(), "espalier-bench-"));
-    const logBytes = await fill(dir, "long", count);
+    const logBytes = await fillSession(dir, "long", count);
     const server = await createServer({ dir });
     const { url } = await server.listen(0);
     const first = await joinOnce(url, "long");

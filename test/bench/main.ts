@@ -11,6 +11,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   fold: () => import("./fold.js"),
   view: () => import("./view.js"),
   join: () => import("./join.js"),
+  transcript: () => import("./transcript.js"),
 };
 
 const { values } = parseArgs({
