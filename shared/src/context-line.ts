@@ -91,7 +91,9 @@ const startOf = (
 export const neededOf = <T>({ cut, after }: Line<T>, walk: Walk<T>): readonly T[] => {
   const isNeeded = (item: T): boolean => {
     const entry = walk.entryOf(item);
-    return isForModel(entry) || entry.type === "model-change" || entry.type === "option-change";
+    // Turns begin at prompts and replies, also where they were erased: a compaction counts them (C5).
+    const isOfTurns = entry.type === "erased";
+    return isForModel(entry) || isOfTurns || entry.type === "model-change" || entry.type === "option-change";
   };
   if (cut === null) return after.filter(isNeeded);
   // The first kept entry says where the window begins, whatever its type.

@@ -3,6 +3,7 @@ import {
   type CompactionPlan,
   type CompactionPolicy,
   context,
+  contextEntries,
   type Entry,
   type ErrorBody,
   EspalierError,
@@ -71,7 +72,10 @@ describe("[C5] keepTurns", () => {
   test("an erased prompt still begins a turn", () => {
     const erased = other("v", { type: "erased", role: "user", erasedAt: 9, erasedBy: "root" });
     const path = line(prompt("u"), reply("a"), erased, reply("b"));
-    expect(planned(path, { keepTurns: 1 })).toEqual({ first: "v", summarize: "u a" });
+    const plan = { first: "v", summarize: "u a" };
+    expect(planned(path, { keepTurns: 1 })).toEqual(plan);
+    // Also for one who was sent no more than what the context is made of.
+    expect(planned(contextEntries(path), { keepTurns: 1 })).toEqual(plan);
   });
 
   test("with no more turns than that there is nothing to compact, and the reason is said", () => {
