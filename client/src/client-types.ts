@@ -68,18 +68,18 @@ export type ListAsk = {
   /** At most so many; 100 by default, up to 1000. */
   readonly limit?: number;
   /** Those after this one, in the order of the list. */
-  readonly after?: SessionId;
+  readonly after?: string;
   /** With those that are archived. */
   readonly archived?: boolean;
   /** The sidechains of this session, instead of the sessions themselves. */
-  readonly of?: SessionId;
+  readonly of?: string;
 };
 
 export type ForkAsk = {
   /** The line up to this entry; null: a session that begins with nothing. */
-  readonly from: { readonly session: SessionId; readonly entry: EntryId | null };
+  readonly from: { readonly session: string; readonly entry: EntryId | null };
   /** The new session's id; a fresh one by default. Asking again with the same one is harmless. */
-  readonly session?: SessionId;
+  readonly session?: string;
   /** `share`: the same entries, and no copies of them (F2), as by default; `copy`: with ids of their own (F1). */
   readonly mode?: "copy" | "share";
 };
@@ -133,9 +133,9 @@ export type Client = {
    * Removes a session and its sidechains for good, and its id with them (F8). Whoever has joined it sees it
    * fail with `deleted`. Resolves with null, also where it was deleted already, or with the refusal.
    */
-  delete(id: SessionId): Promise<ErrorBody | null>;
+  delete(id: string): Promise<ErrorBody | null>;
   /** Hides a session from lists that do not ask for it, or shows it again (F8). */
-  archive(id: SessionId, isArchived?: boolean): Promise<ErrorBody | null>;
+  archive(id: string, isArchived?: boolean): Promise<ErrorBody | null>;
   /** Connects again after a refusal, with a new token. */
   retry(): void;
   /** A fresh id, for an entry or a session. */

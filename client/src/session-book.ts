@@ -1,7 +1,8 @@
 /** The sessions that are open on one client, each once: who opened them, and which channel is whose. */
-import { EspalierError, isSessionId, type Runtime, type SessionId } from "@espalier/shared";
+import { EspalierError, type Runtime, type SessionId } from "@espalier/shared";
 import type { Client, SessionOptions } from "./client-types.js";
 import { createSession, type SessionControl, type SessionHost } from "./session.js";
+import { sessionId } from "./session-id.js";
 import type { Session } from "./session-types.js";
 
 export type SessionBook = Pick<Client, "session" | "borrow"> & {
@@ -62,12 +63,8 @@ export const createSessionBook = ({ runtime, isConnected, host, leave }: BookOpt
 
   const sessionFor = (id: string, options: SessionOptions = {}): Session => {
     if (isClosed) throw new EspalierError("shut", "unable to open a session; the client was closed");
-    if (!isSessionId(id))
-      throw new EspalierError(
-        "invalid_id",
-        `unable to open a session; ${JSON.stringify(id)} is no session id`,
-      );
-    return sessionsById.get(id)?.session ?? open(id, options);
+    const checked = sessionId(id, "open a session");
+    return sessionsById.get(checked)?.session ?? open(checked, options);
   };
 
   return {

@@ -6,6 +6,7 @@ import type { ErrorBody, Runtime, ServerMessage, SessionId, SessionSummary } fro
 import type { Client, ListListener } from "./client-types.js";
 import { createListeners } from "./listeners.js";
 import { type Ask, errorOf, type Unnumbered } from "./requests.js";
+import { sessionId } from "./session-id.js";
 
 export type SessionList = Pick<Client, "list" | "watch"> & {
   /** Sessions changed, or were deleted. */
@@ -50,8 +51,14 @@ export const createSessionList = (
   };
 
   return {
-    list: async ({ limit = LIST_LIMIT, ...page } = {}) => {
-      const reply = await ask({ type: "list", limit, ...page });
+    list: async ({ limit = LIST_LIMIT, after, of, ...page } = {}) => {
+      const reply = await ask({
+        type: "list",
+        limit,
+        ...page,
+        ...(after === undefined ? {} : { after: sessionId(after, "list sessions") }),
+        ...(of === undefined ? {} : { of: sessionId(of, "list sidechains") }),
+      });
       if (reply.type === "listed") return { sessions: reply.sessions, more: reply.more };
       return errorOf(reply) as ErrorBody;
     },

@@ -4,6 +4,7 @@ import {
   useBranch,
   useClient,
   useEntry,
+  useMarks,
   useProvidedView,
   useRuns,
   useSession,
@@ -75,6 +76,12 @@ const Runs = () => {
   return <p id="runs">{runs.map(({ status }) => status).join()}</p>;
 };
 
+const Pinned = () => {
+  const pinned = useMarks(session, ({ pins }) => pins.list());
+  useCount("pinned");
+  return <p id="pinned">{pinned.join()}</p>;
+};
+
 const client = connect({ url: `ws://${location.host}/espalier`, token: "page" });
 const session = client.session("hooks", { create: true });
 const view = counted(session.view);
@@ -93,6 +100,7 @@ const root = createRoot(document.getElementById("root") as HTMLElement);
 root.render(
   <StrictMode>
     <Outside />
+    <Pinned />
     <ViewProvider view={view}>
       <List />
       <Runs />
@@ -104,6 +112,7 @@ export type ReactPage = {
   renders(): Record<string, number>;
   subscriptions(): number;
   send(text: string): string;
+  toggle(id: string): void;
   unmount(): void;
 };
 
@@ -111,6 +120,7 @@ const page: ReactPage = {
   renders: () => ({ ...renders }),
   subscriptions: () => subscriptions,
   send: (text) => view.send(text).id,
+  toggle: (id) => void session.marks.pins.toggle(id as EntryId),
   unmount: () => root.unmount(),
 };
 Object.assign(globalThis, { reactPage: page });

@@ -108,6 +108,19 @@ test("[V3, V9] a row hears of an alternative, and steps to the other", async () 
   expect((await ask((reactPage) => reactPage.renders())).list).toBe(before.list);
 });
 
+test("[G1] what shows marks renders again for those that it reads, and once for its own", async () => {
+  const session = await witness.session("hooks");
+  const before = await ask((reactPage) => reactPage.renders());
+  await page.evaluate("globalThis.reactPage.toggle('e1')");
+  await eventually(() => text("#pinned")).toBe("e1");
+  await session.setRegister("label:e1", "x");
+  await session.marks.pins.set("e2" as EntryId, true);
+  await eventually(() => text("#pinned")).toBe("e1,e2");
+  const after = await ask((reactPage) => reactPage.renders());
+  expect((after.pinned ?? 0) - (before.pinned ?? 0)).toBe(2);
+  expect(after.list).toBe(before.list);
+});
+
 test("what is subscribed to in strict mode is undone", async () => {
   const id = await ask((reactPage) => reactPage.send("last"));
   await row(id).waitFor();
@@ -126,6 +139,21 @@ test("runs, titles and new sessions are told", async () => {
   await eventually(() => text("#outside")).toContain("Named");
   await publishElsewhere();
   await eventually(() => text("#outside")).toContain("elsewhere+hooks");
+});
+
+test("[F8] the list is without what is archived or deleted, and without sidechains", async () => {
+  const session = await witness.session("elsewhere");
+  const { id, settled } = session.view.send("look around");
+  await settled;
+  await eventually(() => text("#outside")).toContain("elsewhere");
+  await session.sidechain("scout", { entryId: id as EntryId }).view.send("x").settled;
+  await session.archive();
+  await eventually(() => text("#outside")).not.toContain("elsewhere");
+  await session.archive(false);
+  await eventually(() => text("#outside")).toMatch(/ elsewhere\b/);
+  expect(await text("#outside")).not.toContain("scout");
+  await witness.client.delete(session.id);
+  await eventually(() => text("#outside")).not.toContain("elsewhere");
 });
 
 const publishElsewhere = async (): Promise<void> => {

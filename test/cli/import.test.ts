@@ -129,9 +129,12 @@ test("[import] a folder brings all that is in it, each file once, and says what 
   cpSync(sample("claude-code/subagents"), join(folder, "project"), { recursive: true });
   cpSync(fixture("sharded"), join(folder, "export"), { recursive: true });
   writeFileSync(join(folder, "notes.txt"), "x");
+  mkdirSync(join(folder, ".cache"));
+  writeFileSync(join(folder, ".cache", "odd.json"), "{}");
   const dir = createFolder();
   const { code, stdout, stderr } = await run(["import", folder, "--dir", dir]);
   expect(code).toBe(0);
+  expect(stderr).not.toMatch(/meta\.json|odd\.json/);
   expect(stderr).toContain("1 file passed over, no JSON by name");
   expect(stderr).toMatch(/project\/\S+\.expected\.json: its format is not known; skipped/);
   expect(stderr).not.toContain("left as it is");

@@ -1,13 +1,16 @@
 /** The README's example is run as it stands there, but for the port. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "@espalier/client";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { cleanUp, run } from "../cli/command.js";
 import { until } from "../kit/until.js";
 import { textsOf } from "../kit/world.js";
 
 const README = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+
+afterEach(cleanUp);
 
 type Closable = { close(): unknown };
 const cleanups: (() => unknown)[] = [];
@@ -17,6 +20,17 @@ afterEach(async () => {
 
 test("the README stays below 120 lines", () => {
   expect(README.split("\n").length).toBeLessThanOrEqual(120);
+});
+
+test("the command line is told whole, and the pages are there", async () => {
+  const { stdout } = await run(["--help"]);
+  const commands = [...(stdout.split("Commands:")[1] ?? "").matchAll(/^ {2}([a-z]+) \S/gm)].map(
+    ([, name]) => name,
+  );
+  const told = [...README.matchAll(/^npm run -s espalier -- ([a-z]+)/gm)].map(([, name]) => name);
+  expect([...told, "help"].sort()).toEqual(commands.sort());
+  for (const [, page] of README.matchAll(/\]\((docs\/[^)]+)\)/g))
+    expect(existsSync(join(import.meta.dirname, "../..", page as string)), page).toBe(true);
 });
 
 test("the example of client and agent works", async () => {

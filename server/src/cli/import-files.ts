@@ -32,7 +32,10 @@ async function* filesIn(top: string, report: (line: string) => void): AsyncGener
     for (const { name } of ofInterest) yield { path: join(folder, name), isNamed: false };
     const others = files.length - ofInterest.length;
     if (others > 0) report(`${folder}: ${countOf(others, "file")} passed over, no JSON by name`);
-    const folders = items.filter((item) => item.isDirectory()).map(({ name }) => join(folder, name));
+    // A folder with a dot is a program's own: the store's journal, a repository.
+    const folders = items
+      .filter((item) => item.isDirectory() && !item.name.startsWith("."))
+      .map(({ name }) => join(folder, name));
     pending.push(...folders.reverse());
   }
 }

@@ -118,7 +118,8 @@ const importFile = async ({ path, isNamed }: NamedFile, job: Job): Promise<unkno
     try {
       await takeAll(importing, isNamed ? "" : `${path}: `, job);
     } finally {
-      for (const name of importing.files) job.readPaths.add(resolve(path, "..", name));
+      for (const name of [...importing.files, ...(importing.asides ?? [])])
+        job.readPaths.add(resolve(path, "..", name));
     }
     return null;
   } catch (error) {

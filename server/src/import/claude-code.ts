@@ -20,27 +20,28 @@ export const detectClaudeCode = (firstBytes: Uint8Array): boolean =>
 
 /** Its sessions throw `invalid` where the file holds no record of Claude Code. */
 export const importClaudeCode = (source: Source, options: ImportOptions): Importing => {
-  const files: string[] = [];
-  const reports: string[] = [];
-  return { format: FORMAT, files, reports, sessions: sessionsOf(source, options, files, reports) };
+  const read: Read = { files: [], asides: [], reports: [] };
+  return { format: FORMAT, ...read, sessions: sessionsOf(source, options, read) };
 };
+
+/** What was read so far, and what was odd about it. */
+type Read = { readonly files: string[]; readonly asides: string[]; readonly reports: string[] };
 
 async function* sessionsOf(
   source: Source,
   options: ImportOptions,
-  files: string[],
-  reports: string[],
+  read: Read,
 ): AsyncGenerator<ImportedSession> {
   const { file } = source;
-  files.push(file.name);
+  read.files.push(file.name);
   const ownReports: string[] = [];
   const index = await scanClaudeFile(file, (line) => ownReports.push(line));
   if (index.facts.length === 0) {
     if (index.outside.length === 0) throw unableToRead(file, "it holds no record of Claude Code");
-    reports.push(...ownReports, `${file.name}: no messages; skipped`);
+    read.reports.push(...ownReports, `${file.name}: no messages; skipped`);
     return;
   }
-  const agents = await readAgentFiles(source, files, ownReports);
+  const agents = await readAgentFiles(source, read, ownReports);
   const branches = branchesOf({ file, index, ownReports, agents }, options);
   const origins = findOrigins(branches.map(({ tree }) => tree));
   for (const { tree, name } of branches) {
@@ -118,18 +119,14 @@ const open = (branch: Branch, origin: Origin | undefined, options: ImportOptions
 
 const baseOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1).replace(/\.jsonl$/i, "");
 
-const readAgentFiles = async (
-  source: Source,
-  files: string[],
-  sessionReports: string[],
-): Promise<AgentFile[]> => {
+const readAgentFiles = async (source: Source, read: Read, sessionReports: string[]): Promise<AgentFile[]> => {
   const folder = `${baseOf(source.file.name)}/subagents`;
   const agents: AgentFile[] = [];
   for (const name of await source.list(folder)) {
     const agentId = /^agent-(.+)\.jsonl$/i.exec(name)?.[1];
     const file = agentId === undefined ? null : await source.beside(`${folder}/${name}`);
     if (agentId === undefined || file === null) continue;
-    files.push(`${folder}/${name}`);
+    read.files.push(`${folder}/${name}`);
     const reports: string[] = [];
     const index = await scanClaudeFile(file, (line) => reports.push(line));
     if (index.facts.length === 0) {
@@ -138,6 +135,7 @@ const readAgentFiles = async (
     }
     const metaName = `agent-${agentId}.meta.json`;
     const metaFile = await source.beside(`${folder}/${metaName}`);
+    if (metaFile !== null) read.asides.push(`${folder}/${metaName}`);
     const meta = metaFile === null ? null : await readSmallJson(metaFile);
     if (meta === undefined) sessionReports.push(`${metaName}: not JSON, or too large; skipped`);
     agents.push({ agentId, facts: index.facts, name, index, meta: meta ?? null, reports });

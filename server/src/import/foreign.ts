@@ -70,6 +70,8 @@ export type Importing = {
   readonly sessions: AsyncIterable<ImportedSession>;
   /** What was read so far, relative to the folder of the file that was named. */
   readonly files: readonly string[];
+  /** Read besides, for what they say of those files; likewise relative. */
+  readonly asides?: readonly string[];
   /** About the file as a whole, so far; what concerns one session is in its summary. */
   readonly reports: readonly string[];
 };

@@ -9,7 +9,6 @@ import {
   type ErrorBody,
   isRunEnded,
   type LogRecord,
-  RESET,
   type Register,
   type RunId,
   refusal,
@@ -87,7 +86,6 @@ export const foldIntoCatalogue = (entry: CatalogueEntry, record: LogRecord): voi
 const foldRegister = (entry: CatalogueEntry, { key, value }: Register): void => {
   if (key === TITLE) entry.title = typeof value === "string" ? value : null;
   else if (key === ARCHIVED) entry.isArchived = value !== null && value !== false;
-  else if (key === RESET) entry.entries = 0;
 };
 
 const byNewestChange = (a: CatalogueEntry, b: CatalogueEntry): number =>
