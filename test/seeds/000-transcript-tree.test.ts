@@ -293,16 +293,21 @@ test("[V5] a checkpoint is an id: given back to `branch`, it undoes all that cam
   void stream.end("failed");
   granted(await settled(world, compact(view, { keepTurns: 0 })));
   expect(view.snapshot.length).toBe(7);
+  const optionsAt = async (leaf: EntryId | null) =>
+    granted(await settled(world, session.settings(leaf as EntryId))).options;
+  expect(await optionsAt(view.snapshot.leafId)).toEqual({ effort: "high" });
   view.branch(checkpoint);
   expect([textsOf(view), await contextOf(world, view)]).toEqual([shown, read]);
-  expect(granted(await session.settings(checkpoint as EntryId)).options).toEqual({});
+  expect(await optionsAt(checkpoint)).toEqual({});
 });
 
 describe("the leaf is kept in memory", () => {
   test.each(["by the same client", "by another one", "after a restart"])(
     "[V2] a session that is opened again, %s, shows what was appended last (20, 21)",
     async (how) => {
-      const [one] = await say(world, view, "one", "two", "three");
+      const [one, two] = await say(world, view, "one", "two", "three");
+      view.edit(two as EntryId, "other two");
+      await world.settle();
       view.branch(one as EntryId);
       expect(textsOf(view)).toEqual(["one"]);
       session.close();
@@ -313,7 +318,7 @@ describe("the leaf is kept in memory", () => {
       }
       const again = await open(world, how === "by another one" ? world.client("bob") : ann);
       expect(again.session).not.toBe(session);
-      expect(textsOf(again.view)).toEqual(["one", "two", "three"]);
+      expect(textsOf(again.view)).toEqual(["one", "other two"]);
     },
   );
 

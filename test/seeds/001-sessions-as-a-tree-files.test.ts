@@ -158,6 +158,7 @@ describe("whether it is kept", () => {
     expect(entriesOf(records).map(textOf)).toEqual(["one", "two", "three"]);
   });
 
+  // What is acknowledged is in the journal by then; the file follows right behind.
   test("[D1] a file grows by what is written, while it is written, and is never rewritten (34)", async () => {
     const dir = createDir();
     const { view } = await openDir(dir);

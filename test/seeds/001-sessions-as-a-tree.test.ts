@@ -9,7 +9,7 @@
  *  5  the leaf is the tip that the next entry attaches to           [V2] the leaf …
  *  6  the conversation now is the leaf's path, not all there is     [V2] the conversation …
  *  7  what the model gets is made from that path; the others stay   [V2] the conversation …
- *  8  entries have types                                            [L1]
+ *  8  entries have types                                            [L1] [C7]
  *  9  a prompt is the path's entries that enter the context         [C1]
  * 10  going back is pointing elsewhere; what was past it stays      [L2]
  * 11  rewind, branch and compaction leave the former path whole     [L2]
@@ -30,7 +30,15 @@
  * 25  a rewind or a branch still reaches what is older              [C4]
  * 26  a token estimate of each entry decides where the cut falls    [C5] the cut …
  */
-import { type Client, compact, type EntryId, type SessionId, serveRuns, type View } from "@espalier/client";
+import {
+  type Client,
+  compact,
+  type EntryId,
+  type Session,
+  type SessionId,
+  serveRuns,
+  type View,
+} from "@espalier/client";
 import { type Entry, estimateTokens, isPrompt } from "@espalier/shared";
 import { beforeEach, describe, expect, test } from "vitest";
 import { readTexts, recorder } from "../client/summaries.js";
@@ -53,10 +61,11 @@ import {
 
 let world: World;
 let ann: Client;
+let session: Session;
 let view: View;
 
 beforeEach(async () => {
-  ({ world, ann, view } = await createStage({}, () => Promise.resolve("in short")));
+  ({ world, ann, session, view } = await createStage({}, () => Promise.resolve("in short")));
 });
 
 const forked = async (work: ReturnType<View["fork"]>): Promise<View> =>
@@ -161,6 +170,20 @@ describe("what a session is", () => {
       { type: "compaction", summary: "in short" },
       { type: "branch-summary", fromId: left, summary: "what happened there" },
     ]);
+  });
+
+  test("[C7] a model and an option that are changed on the way are in force from there on, on that path (8)", async () => {
+    const [before] = (await say(world, view, "one")) as [EntryId];
+    view.send({ type: "model-change", provider: "acme", modelId: "elm-2" });
+    view.send({ type: "option-change", option: "reasoning-effort", value: "high" });
+    const [after] = (await say(world, view, "two")) as [EntryId];
+    const settings = async (leaf: EntryId) => granted(await settled(world, session.settings(leaf)));
+    expect(await settings(after)).toEqual({
+      provider: "acme",
+      modelId: "elm-2",
+      options: { "reasoning-effort": "high" },
+    });
+    expect(await settings(before)).toEqual({ provider: null, modelId: null, options: {} });
   });
 
   test("[C1] of the path, those entries that enter the context are the prompt (9)", async () => {

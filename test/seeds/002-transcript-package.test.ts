@@ -257,6 +257,7 @@ test("[L3] fresh ids, for agents and for sessions, are never the same (12, 13)",
   expect(textsOf(view)).toEqual([]);
 });
 
+// Nobody has to carry it along: what one begins a sidechain with, a run or a session, has it.
 test("[F5] a run knows its session: a subagent that it begins is written under that one's folder (14, 15)", async () => {
   const dir = createDir();
   const { server, url, view } = await openDir(dir);
