@@ -8,6 +8,8 @@ import { type ErrorBody, type Json, jsonEqual, jsonFault, type Registers, refusa
 export type ShownRegisters = {
   /** Null where it is not set. */
   get(key: string): Json;
+  /** When the log's value was set, ms of the server's clock; null where it has none. */
+  timeOf(key: string): number | null;
   /**
    * Those of a kind (`pin:`) that are set: what follows the colon, and the value; the one that was set last comes
    * last. The same list until one of the kind changes.
@@ -72,6 +74,10 @@ export const createShownRegisters = ({ getRegisters, send, onChange }: ShownOpti
     get: (key) => {
       const waiting = waitingByKey.get(key);
       return waiting === undefined ? getRegisters().get(key) : waiting.value;
+    },
+    timeOf: (key) => {
+      const record = getRegisters().record(key);
+      return record === undefined || record.value === null ? null : record.time;
     },
     ofKind: (kind) => {
       const held = listsByKind.get(kind) ?? list(kind);

@@ -10,7 +10,6 @@ import {
   type EntryStatus,
   type ErrorBody,
   jsonFault,
-  MESSAGE_BYTES,
   type Part,
   pushDelta,
   type Runtime,
@@ -22,13 +21,11 @@ import {
   type Usage,
 } from "@espalier/shared";
 import { isPassing } from "./requests.js";
+import { endsInHalfPair, MAX_PART_LENGTH, takeChunk } from "./stream-chunks.js";
 import type { Settled } from "./view-types.js";
 
 /** What may wait for acknowledgement, in UTF-16 code units; past it the writer fails. */
 export const MAX_UNACKNOWLEDGED = 8 * 1024 * 1024;
-
-/** What one message carries: a code unit takes up to six bytes in JSON. */
-const MAX_PART_LENGTH = MESSAGE_BYTES / 8;
 
 /** Between two tries of what the server could not take; spread up to twice that. */
 const RETRY_MS = 1000;
@@ -39,6 +36,11 @@ export type StreamWriter = {
   readonly id: EntryId;
   /** The first failure, or null. After one, nothing more is sent. */
   readonly error: ErrorBody | null;
+  /**
+   * Why the server cannot take it just now (a full disk, say), or null. What was written is kept in memory and
+   * sent again until it does: the caller need do nothing, but may want to know.
+   */
+  readonly trouble: ErrorBody | null;
   /** Adds text to the last part, or to part `part`. */
   append(text: string, part?: number): void;
   /** Begins a new part, such as a tool call. */
@@ -76,6 +78,7 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
   let ending: { status: EndStatus; usage: Usage | undefined } | null = null;
   let isEndSent = false;
   let error: ErrorBody | null = null;
+  let trouble: ErrorBody | null = null;
   let isDone = false;
   let isPacing = false;
   let isRetrying = false;
@@ -93,6 +96,7 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
   const finish = (outcome: Settled): void => {
     if (isDone) return;
     isDone = true;
+    trouble = null;
     kept = [];
     settle(outcome);
     onSettled();
@@ -205,6 +209,9 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
       get error() {
         return error;
       },
+      get trouble() {
+        return trouble;
+      },
       append: (text, part) => {
         let whole = text;
         if (carry !== null && carry.part === part) {
@@ -240,6 +247,7 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
       sendRest();
     },
     acknowledged: (upTo, status) => {
+      trouble = null;
       rewoundTo = null;
       if (upTo > acknowledgedSize) {
         kept = [...trimDeltas(kept, upTo - acknowledgedSize)];
@@ -254,7 +262,10 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
     },
     abandon: (cause) => giveUp(cause, "aborted"),
     refused: (cause) => {
-      if (isPassing(cause)) return trySoon();
+      if (isPassing(cause)) {
+        trouble ??= cause;
+        return trySoon();
+      }
       if (cause.code !== "gap" || cause.size === undefined) return fail(cause);
       // Somebody else wrote, or what was acknowledged is gone: it cannot be gone on with.
       if (cause.size < acknowledgedSize || cause.size > size) return fail(cause);
@@ -265,28 +276,4 @@ export const createStreamWriter = ({ id, runtime, send, onSettled }: StreamOptio
       sendRest();
     },
   };
-};
-
-/** As much as one message may carry, cut at the boundary of a code point. */
-const takeChunk = (deltas: readonly Delta[]): Delta[] => {
-  const chunk: Delta[] = [];
-  let room = MAX_PART_LENGTH;
-  for (const delta of deltas) {
-    if ("text" in delta && delta.text.length > room) {
-      const text = delta.text.slice(0, room);
-      const whole = endsInHalfPair(text) ? text.slice(0, -1) : text;
-      if (whole.length > 0) chunk.push({ ...delta, text: whole });
-      return chunk;
-    }
-    const length = "text" in delta ? delta.text.length : JSON.stringify(delta).length;
-    if (length > room && chunk.length > 0) return chunk;
-    chunk.push(delta);
-    room -= length;
-  }
-  return chunk;
-};
-
-const endsInHalfPair = (text: string): boolean => {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff;
 };

@@ -213,6 +213,7 @@ test("[S9] while the disk is full, an agent's loop goes on, what it says is kept
   const work = full.work;
   expect(() => stream.append("meanwhile ")).not.toThrow();
   await holds(() => full.work > work);
+  await holds(() => stream.trouble?.code === "unavailable");
   expect(() => stream.append("and more")).not.toThrow();
   await world.settle();
   expect([textsIn(view).at(-1), stream.error]).toEqual(["before ", null]);
@@ -223,6 +224,7 @@ test("[S9] while the disk is full, an agent's loop goes on, what it says is kept
   });
   await holds(() => outcome !== undefined);
   expect(outcome).toMatchObject({ ok: true });
+  expect(stream.trouble).toBeNull();
   expect(textsIn(view)).toEqual(["one", "before meanwhile and more"]);
   expect((await world.fold("s")).get(stream.id)?.entry).toMatchObject({ status: "complete" });
 });

@@ -183,6 +183,7 @@ describe("branches", () => {
     const records = await world.records("s");
     const named = records.find((record) => record.kind === "register");
     expect(named).toMatchObject({ key: "branch:first try", value: ids[2], time: world.clock.now });
+    expect(session.marks.branches.timeOf("first try")).toBe(world.clock.now);
     // What cannot be: there is nothing before the first entry that a name could stand on.
     view.branch(null);
     expect(await view.saveBranch("nothing")).toMatchObject({ code: "invalid" });

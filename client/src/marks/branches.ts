@@ -8,6 +8,8 @@ export type NamedBranch = { readonly name: string; readonly leafId: EntryId };
 export type Branches = {
   /** The entry that a name stands on, whether it is loaded or not; null where there is no such name. */
   get(name: string): EntryId | null;
+  /** When a name was put where it is, ms of the server's clock; null where there is none, or it is on its way. */
+  timeOf(name: string): number | null;
   /** By when they were last put, the last one last. The same list until one changes. */
   list(): readonly NamedBranch[];
   /**
@@ -25,6 +27,7 @@ export const createBranches = (registers: ShownRegisters): Branches => {
   const keyOf = (name: string): string => `${KEY_KINDS.BRANCH}${name}`;
   return {
     get: (name) => readBranch(registers.get(keyOf(name))),
+    timeOf: (name) => registers.timeOf(keyOf(name)),
     list: cached(
       () => registers.ofKind(KEY_KINDS.BRANCH),
       (named) =>
