@@ -54,8 +54,16 @@ export const createShownRegisters = ({ getRegisters, send, onChange }: ShownOpti
 
   const end = (key: string, { value }: Waiting): void => {
     waitingByKey.delete(key);
+    const kind = kindOf(key);
+    const before = listsByKind.get(kind);
+    if (before !== undefined) listsByKind.delete(kind);
     // Its record came before the answer, unless somebody else's came after it, or it was refused.
-    if (!jsonEqual(value, getRegisters().get(key))) tell(key);
+    if (!jsonEqual(value, getRegisters().get(key))) return tell(key);
+    if (before === undefined) return;
+    // Another one of the kind may have come after it in the log: then it stands elsewhere in the list.
+    const now = list(kind);
+    if (jsonEqual(before, now)) listsByKind.set(kind, before);
+    else tell(key);
   };
 
   const list = (kind: string): readonly NamedValue[] => {
@@ -76,7 +84,7 @@ export const createShownRegisters = ({ getRegisters, send, onChange }: ShownOpti
       return waiting === undefined ? getRegisters().get(key) : waiting.value;
     },
     timeOf: (key) => {
-      const record = getRegisters().record(key);
+      const record = waitingByKey.has(key) ? undefined : getRegisters().record(key);
       return record === undefined || record.value === null ? null : record.time;
     },
     ofKind: (kind) => {

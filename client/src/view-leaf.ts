@@ -50,7 +50,8 @@ export const createViewLeaf = (
       const refused = await untilPlaced();
       if (refused !== null) return refused;
       const { leafId } = core;
-      const pending = overlay.entries.map(({ entry }) => entry);
+      // What was refused was never said.
+      const pending = overlay.entries.filter(({ state }) => state === "pending").map(({ entry }) => entry);
       const entries = leafId === null ? [] : await host.contextEntries(leafId);
       return "code" in entries ? entries : context([...entries, ...pending], options);
     },

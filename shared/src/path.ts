@@ -33,7 +33,7 @@ export const tipOf = (node: TreeNode, choose: ChooseChild): TreeNode => {
 export const defaultLeaf = (tree: Tree, registers: Registers): TreeNode | null => {
   const { newest } = tree;
   const active = registers.record(ACTIVE_LINE);
-  if (newest === null || active === undefined || active.seq < newest.entry.seq) return newest;
+  if (active === undefined || active.seq < (newest?.entry.seq ?? tree.resetSeq)) return newest;
   return (typeof active.value === "string" && tree.get(active.value as EntryId)) || newest;
 };
 

@@ -242,3 +242,14 @@ describe("[import] Claude sessions", () => {
     expect(detectClaudeCode(new TextEncoder().encode(text))).toBe(false);
   });
 });
+
+test("[F5] [import] a subagent's file without its session's is a sidechain, and not that session", async () => {
+  const records = [
+    user("p", null, "Look", { isSidechain: true, agentId: "x1" }),
+    reply("q", "p", "Done", "m", { isSidechain: true, agentId: "x1" }),
+  ];
+  const source = memorySource({ "agent-x1.jsonl": linesOf(records) });
+  const session = soleSession(await collect(importClaudeCode(source, options())));
+  expect(session.id).toBe("s1/x1");
+  expect(entriesOf(session)).toHaveLength(2);
+});

@@ -59,18 +59,25 @@ test("[T1] a session's own file comes back as its log, appends and all; epochs s
 
 test("several sessions in one file are each a session; an id is used once", async () => {
   const { sessions } = await read(
-    lines(HEADER, message("a", null, 1), { ...HEADER, id: "Plans" }, message("b", null, 1), {
-      ...OWN,
-      id: "x/y",
-    }),
+    lines(
+      HEADER,
+      message("a", null, 1),
+      { ...HEADER, id: "Plans" },
+      message("b", null, 1),
+      HEADER,
+      message("c", null, 1),
+      { ...OWN, id: "x/y" },
+    ),
   );
   expect(sessions.map(({ id, summary }) => [id, summary.entries])).toEqual([
     ["plans", 1],
-    ["fresh1", 1],
+    // Ids that differ in case are two.
+    ["Plans", 1],
+    ["plans-2", 1],
     ["x/y", 0],
   ]);
-  expect(sessions[1]?.summary.reports).toEqual([
-    'line 3: "Plans" is used by an earlier session; this one is fresh1',
+  expect(sessions[2]?.summary.reports).toEqual([
+    'line 5: "plans" is used by an earlier session; this one is plans-2',
   ]);
 });
 
@@ -178,4 +185,29 @@ test("the shape is told as it is in the log: roots, branch points, and the line 
     branchPoints: [{ parent: "a", children: ["b", "c"] }],
     activeLine: ["a", "b"],
   });
+});
+
+test("[L2] an entry that was erased comes back from a session's own file, where its erase says by whom", async () => {
+  const { parts: _, role, ...rest } = message("b", "a", 2);
+  const bare = { ...rest, type: "erased", role };
+  const erase = { kind: "erase", id: "b", seq: 4, time: 44, author: "root" };
+  const session = soleSession(
+    await read(lines(OWN, message("a", null, 1), bare, message("c", "b", 3), erase)),
+  );
+  expect(session.summary).toMatchObject({ entries: 3, roots: ["a"], reports: [] });
+  expect(session.records[1]).toMatchObject({
+    id: "b",
+    parentId: "a",
+    rev: 4,
+    erasedAt: 44,
+    erasedBy: "root",
+  });
+});
+
+test("[L5] what has no type, or a part without one, is no record of any version", async () => {
+  const { type: _, ...untyped } = message("b", "a", 2);
+  const oddPart = { ...message("c", "a", 3), parts: [{ text: "x" }] };
+  const session = await one(message("a", null, 1), untyped, oddPart, { ...message("d", "a", 4), type: 7 });
+  expect(session.records.map((record) => "id" in record && record.id)).toEqual(["a"]);
+  expect(session.summary.reports).toHaveLength(3);
 });

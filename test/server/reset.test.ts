@@ -149,11 +149,12 @@ describe("[F8] after a reset", () => {
     expect(joined.head).toBe(0);
   });
 
-  test("[F4] the list counts the entries since then", async () => {
+  test("[F4] the list goes on counting all entries: nothing is gone", async () => {
     const { client, ch } = await resetSession();
-    expect(await list(client)).toMatchObject([{ id: "s", entries: 0 }]);
+    const [before] = await list(client);
+    expect(before?.entries).toBeGreaterThan(0);
     await client.ask(publish(ch, follow(null, say("x"))));
-    expect(await list(client)).toMatchObject([{ id: "s", entries: 1 }]);
+    expect(await list(client)).toMatchObject([{ id: "s", entries: (before?.entries ?? 0) + 1 }]);
   });
 });
 

@@ -29,7 +29,8 @@ const namesIn = async (folder: string): Promise<string[]> => {
     return (await readdir(folder)).sort();
   } catch (error) {
     if (isAbsent(error)) return [];
-    throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new EspalierError("invalid", `unable to read ${folder}; ${reason}`, { cause: error });
   }
 };
 

@@ -92,7 +92,10 @@ const branchesOf = ({ file, index, ownReports, agents }: Files, options: ImportO
   const { title, outside } = index;
   const idOf = createIds(options.newId);
   const facts = isAgentsOwn ? index.facts : main;
-  const root: Tree = { agentId: null, id, facts, idOf, toolUseId: null, isInline: false };
+  // A subagent's file without its session's: it must not take that one's place.
+  const agentId = isAgentsOwn ? /^agent-(.+)$/i.exec(baseOf(file.name))?.[1] : undefined;
+  const own = agentId === undefined ? id : claim(agentId);
+  const root: Tree = { agentId: null, id: own, facts, idOf, toolUseId: null, isInline: false };
   return [
     { tree: root, name: file.name, index, title, outside, meta: null, reports: ownReports },
     ...inline.map((group) => {

@@ -21,8 +21,8 @@ import { type Place, whereOf } from "./jsonl.js";
 
 export type Kept = {
   readonly place: Place;
-  /** Fields that take the place of the record's own. */
-  readonly mended?: object;
+  /** Fields that take the place of the record's own; the last word on them comes with the last record. */
+  mended?: object;
 };
 
 export type LogCheck = {
@@ -40,7 +40,20 @@ export const createLogCheck = (report: Report): LogCheck => {
   const entriesById = new Map<EntryId, Known>();
   /** The last of each that the shape asks for. */
   const registersByKey = new Map<string, Register>();
+  /** Entries that a store keeps without who erased them and when: their erase says so, further below (L2). */
+  const bareById = new Map<EntryId, Kept>();
   let head = 0;
+
+  /** What a tombstone lacks, from a record that comes after it. */
+  const complete = (record: LogRecord): void => {
+    if (record.kind !== "erase" && record.kind !== "append") return;
+    const bare = bareById.get(record.id);
+    if (bare === undefined) return;
+    if (record.kind === "erase") {
+      const { seq, time, author } = record;
+      bare.mended = { ...bare.mended, rev: seq, erasedAt: time, erasedBy: author };
+    } else if (record.usage !== undefined) bare.mended = { ...bare.mended, usage: record.usage };
+  };
 
   /** What is to be mended of a record; null where it cannot be kept. */
   const mendedOf = (record: LogRecord, where: string): object | null => {
@@ -88,7 +101,12 @@ export const createLogCheck = (report: Report): LogCheck => {
       if (risen !== record) report(`${where}: its seq ${record.seq} does not rise; it is ${seq}`);
       head = seq;
       const changes = { ...(risen === record ? {} : raised(record, seq)), ...mended };
-      kept.push(Object.keys(changes).length === 0 ? { place } : { place, mended: changes });
+      const own: Kept = Object.keys(changes).length === 0 ? { place } : { place, mended: changes };
+      kept.push(own);
+      if (isBare(record)) {
+        own.mended = { ...own.mended, erasedAt: record.time, erasedBy: record.author };
+        bareById.set(record.id, own);
+      } else complete(risen);
     },
     title: () => {
       const title = registersByKey.get(TITLE)?.value;
@@ -140,16 +158,30 @@ type Issue = {
   readonly note?: string;
 };
 
+/** An erased entry as a store keeps it in its own file. */
+const isBare = (record: LogRecord): record is Extract<Entry, { type: "erased" }> =>
+  record.kind === "entry" && record.type === "erased" && record.erasedAt === undefined;
+
 /** Why a value is no record of a log, or null where it is one, or one of a newer version. */
 const faultOf = (value: unknown): string | null => {
   const { kind, seq, time } = fieldsOf(value);
   if (typeof kind !== "string") return "it has no kind";
   if (!Number.isSafeInteger(seq) || (seq as number) < 1) return "it has no seq";
   if (!Number.isFinite(time)) return "it has no time";
+  if (kind === "entry" && !isTyped(value)) return "it has no type, or a part of it has none";
+  const record = value as LogRecord;
+  const whole = isBare(record) ? { ...record, erasedAt: record.time, erasedBy: record.author } : record;
   const schema = SCHEMAS.get(kind);
-  const { error } = schema?.safeParse(value) ?? {};
+  const { error } = schema?.safeParse(whole) ?? {};
   const issue = (error?.issues as readonly Issue[] | undefined)?.find((each) => !isNewer(each));
   return issue === undefined ? null : `its ${issue.path.join(".") || "shape"} is not right: ${issue.message}`;
+};
+
+/** A type that is not known is of a newer version; what has none is of no version. */
+const isTyped = (value: unknown): boolean => {
+  const { type, parts } = fieldsOf(value);
+  if (typeof type !== "string") return false;
+  return !Array.isArray(parts) || parts.every((part) => typeof fieldsOf(part).type === "string");
 };
 
 const SCHEMAS = new Map<

@@ -106,12 +106,12 @@ const begin = (
   const reports: string[] = [];
   const report: Report = (line) => void reports.push(`${where}: ${line}`);
   let id = header.id;
-  if (!isSessionId(id) || takenIds.has(id.toLowerCase())) {
+  if (!isSessionId(id) || takenIds.has(id)) {
     const fault = isSessionId(id) ? "is used by an earlier session" : "is no session's id";
-    id = newId();
+    id = (isSessionId(id) ? numberedId(id, takenIds) : null) ?? newId();
     report(`${JSON.stringify(header.id)} ${fault}; this one is ${id}`);
   }
-  takenIds.add(String(id).toLowerCase());
+  takenIds.add(String(id));
   if (fieldsOf(header.origin).isShared === true)
     report(
       `it shares its beginning with ${String(fieldsOf(header.origin).session)}, which is not in this file`,
@@ -124,6 +124,15 @@ const begin = (
     reports,
     log: createLogCheck((line) => void reports.push(line)),
   };
+};
+
+/** The first of `id-2`, `id-3`, … that is free, so that a second import gives it again; null where none fits. */
+const numberedId = (id: string, takenIds: ReadonlySet<string>): string | null => {
+  for (let count = 2; ; count += 1) {
+    const numbered = `${id}-${count}`;
+    if (!isSessionId(numbered)) return null;
+    if (!takenIds.has(numbered)) return numbered;
+  }
 };
 
 const sessionOf = ({ header, id, reports, log }: Found, read: RecordReader): ImportedSession => {
