@@ -45,6 +45,8 @@ export type Replica = {
   /** Undefined before the first join. */
   readonly cursor: Cursor | undefined;
   readonly facts: LogFacts;
+  /** Counts the erasures that came, also of entries that are not held. */
+  readonly erasures: number;
   /** There are registers that the join did not give, and that have not come since. */
   readonly lacksRegisters: boolean;
   /** Takes a fresh window in place of everything that was held. */
@@ -71,6 +73,7 @@ export const createReplica = (): Replica => {
   let cursor: Cursor | undefined;
   let facts = NO_FACTS;
   let lacksRegisters = false;
+  let erasures = 0;
   /** Streaming entries whose text was not asked for. */
   let unloadedOpen = new Map<EntryId, number>();
 
@@ -123,7 +126,10 @@ export const createReplica = (): Replica => {
 
   const applyToTree = (record: LogRecord): ReplicaChange | "missing" | null => {
     if (record.kind === "append" && unloadedOpen.has(record.id)) return passUnloaded(record);
-    if (record.kind === "erase") unloadedOpen.delete(record.id);
+    if (record.kind === "erase") {
+      erasures += 1;
+      unloadedOpen.delete(record.id);
+    }
     const applied = tree.apply(record);
     switch (applied.type) {
       case "added":
@@ -176,6 +182,9 @@ export const createReplica = (): Replica => {
     },
     get facts() {
       return facts;
+    },
+    get erasures() {
+      return erasures;
     },
     get lacksRegisters() {
       return lacksRegisters;

@@ -1,5 +1,5 @@
 /** What is done to a session as a whole, and the sidechains that are opened from it. */
-import { ARCHIVED, EspalierError, isId, RESET, type SessionId } from "@espalier/shared";
+import { ARCHIVED, EspalierError, isId, RESET, rootOf, type SessionId } from "@espalier/shared";
 import type { Client } from "./client-types.js";
 import type { Outgoing } from "./outgoing.js";
 import { errorOf } from "./requests.js";
@@ -43,6 +43,3 @@ export const createSessionActs = (options: ActsOptions): SessionActs => {
     sidechains: (page = {}) => client.list({ ...page, of: rootId }),
   };
 };
-
-/** Sidechains are flat below their root session (L8). */
-const rootOf = (id: SessionId): SessionId => id.replace(/\/.*$/, "") as SessionId;

@@ -2,7 +2,14 @@
  * The list of a client's sessions, and those who watch it. A connection that comes back takes the newest page
  * again; what was known and would be on it, and is not, is gone.
  */
-import type { ErrorBody, Runtime, ServerMessage, SessionId, SessionSummary } from "@espalier/shared";
+import {
+  type ErrorBody,
+  isSidechain,
+  type Runtime,
+  type ServerMessage,
+  type SessionId,
+  type SessionSummary,
+} from "@espalier/shared";
 import type { Client, ListListener } from "./client-types.js";
 import { createListeners } from "./listeners.js";
 import { type Ask, errorOf, type Unnumbered } from "./requests.js";
@@ -72,5 +79,3 @@ export const createSessionList = (
     close: () => watchers.clear(),
   };
 };
-
-const isSidechain = (id: SessionId): boolean => id.includes("/");

@@ -151,7 +151,7 @@ export const createSession = (host: SessionHost): SessionControl => {
     getPrincipal: host.getPrincipal,
     getSeq: (entryId) => replica.tree.get(entryId)?.entry.seq,
   });
-  const { contextEntries, ...reads } = createSessionReads(replica, sync);
+  const { contextEntries, contextWith, ...reads } = createSessionReads(replica, sync);
 
   // ── Views ────────────────────────────────────────────────────────────────────────────────────
 
@@ -171,7 +171,7 @@ export const createSession = (host: SessionHost): SessionControl => {
     whenSettled: (writeId) => outgoing.whenSettled(writeId),
     whenJoined: () => sync.untilLive(),
     branches: marks.branches,
-    contextEntries,
+    contextWith,
     fork: (entry, ask) => host.client.fork({ ...ask, from: { session: id, entry } }),
     loadLine: async (ask: LineAsk) => {
       const reply = await load({ type: "line", ...ask });

@@ -8,7 +8,7 @@ import { type ErrorBody, type Json, jsonEqual, jsonFault, type Registers, refusa
 export type ShownRegisters = {
   /** Null where it is not set. */
   get(key: string): Json;
-  /** When the log's value was set, ms of the server's clock; null where it has none. */
+  /** When what is shown was set, ms of the server's clock; null where nothing is, or it is on its way. */
   timeOf(key: string): number | null;
   /**
    * Those of a kind (`pin:`) that are set: what follows the colon, and the value; the one that was set last comes

@@ -3,7 +3,6 @@
  * the listeners that hear of it. What moves it, widens it and writes through it are rooms of their own.
  */
 import {
-  type Entry,
   type EntryId,
   type ErrorBody,
   type Json,
@@ -19,6 +18,7 @@ import type { Branches } from "./marks/branches.js";
 import { createOverlay, type Overlay } from "./overlay.js";
 import type { PendingQueue, Placer, Write } from "./pending.js";
 import type { Replica } from "./replica.js";
+import type { SessionReads } from "./session-reads.js";
 import { createViewEvents, type ViewEvents } from "./view-events.js";
 import { readOptions } from "./view-options.js";
 import type { Settled, ViewOptions } from "./view-types.js";
@@ -37,8 +37,8 @@ export type ViewHost = {
   /** Resolves with null once the session is joined, or with why it will not be. */
   whenJoined(): Promise<ErrorBody | null>;
   readonly branches: Branches;
-  /** What the context at a leaf is made of, from the server where the line is not loaded. */
-  contextEntries(leafId: EntryId): Promise<readonly Entry[] | ErrorBody>;
+  /** What the model reads at a leaf, from the server where the line is not loaded. */
+  readonly contextWith: SessionReads["contextWith"];
   /** A session of the line up to an entry. */
   fork(entry: EntryId | null, ask: Omit<ForkAsk, "from">): Promise<Forked | ErrorBody>;
   /** Loads a line into the replica; resolves with its leaf. Waits while there is no connection. */

@@ -1,5 +1,5 @@
 /** What is done with the shown leaf: named, forked, and read as the model would read it. */
-import { context, type EntryId, type ErrorBody, refusal } from "@espalier/shared";
+import { type EntryId, type ErrorBody, refusal } from "@espalier/shared";
 import { pendingWriteOf, shownLeafId, type ViewCore } from "./view-core.js";
 import type { ViewMoves } from "./view-moves.js";
 import type { View } from "./view-types.js";
@@ -52,8 +52,7 @@ export const createViewLeaf = (
       const { leafId } = core;
       // What was refused was never said.
       const pending = overlay.entries.filter(({ state }) => state === "pending").map(({ entry }) => entry);
-      const entries = leafId === null ? [] : await host.contextEntries(leafId);
-      return "code" in entries ? entries : context([...entries, ...pending], options);
+      return host.contextWith(leafId, pending, options);
     },
   };
 };

@@ -130,7 +130,10 @@ export type View = {
   branch(id: EntryId | null): void;
   /** Where an entry stands among its alternatives: "2 of 3" is index 1 of total 3. */
   branchInfo(id: EntryId): BranchInfo;
-  /** Shows an alternative, with the line that was last shown below it (V6). */
+  /**
+   * Shows an alternative, with the line that was last shown below it (V6). One that is not loaded is shown when it
+   * is; what is sent, or chosen, before that cancels it, and goes below what is shown then (V3).
+   */
   select(id: EntryId): void;
   /** Selects a neighbour of an entry among its alternatives; loads its id where it is not known. */
   step(id: EntryId, by: 1 | -1): void;

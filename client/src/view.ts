@@ -12,6 +12,7 @@ import type { ReplicaChange } from "./replica.js";
 import { createViewCore, type ViewHost } from "./view-core.js";
 import { createViewLeaf } from "./view-leaf.js";
 import { createViewMoves, MAX_CANDIDATES } from "./view-moves.js";
+import { createViewNewest } from "./view-newest.js";
 import { MAX_ENTRIES } from "./view-options.js";
 import { createViewPrompts } from "./view-prompts.js";
 import { createViewShown } from "./view-shown.js";
@@ -58,6 +59,7 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
   const { line, overlay, events } = core;
   const placer: Placer = { placeOf: (write, index) => overlay.placeOf(write, index, core.leafId) };
   const moves = createViewMoves(core);
+  const newest = createViewNewest(core, moves);
   const window = createViewWindow(core);
   const writes = createViewWrites(core, moves, placer);
   const { snapshot, forget, ...shown } = createViewShown(core);
@@ -75,7 +77,8 @@ export const createView = (host: ViewSession, options: ViewOptions): ViewControl
     if (isOwn) overlay.renew();
     const isAwaited = runId !== undefined && core.awaitedRuns.delete(runId);
     // On a branch that is not loaded it is shown at once, what is above and beside it when that comes.
-    if (isOwn || isAwaited || options.follow === "newest") moves.show(id);
+    if (isOwn || isAwaited) moves.show(id);
+    else if (options.follow === "newest") newest.added(node);
     else if (isGrowing() && parentId === core.leafId) core.growTo(id);
     const sibling = line.childOf(parentId);
     if (sibling !== undefined && sibling !== node) events.branchesChanged(sibling.entry.id);

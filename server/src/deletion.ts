@@ -6,6 +6,7 @@ import { type Entry, type EntryId, type ErrorBody, refusal, type SessionId } fro
 import type { Hub } from "./hub.js";
 import type { InTurn } from "./in-turn.js";
 import { isSidechain } from "./origin.js";
+import { originFault } from "./origin-fault.js";
 import { readNow } from "./read-now.js";
 import type { Session } from "./session.js";
 import { withoutShare } from "./store/heads.js";
@@ -19,7 +20,7 @@ type DeletionOptions = { readonly hub: Hub; readonly store: LogStore; readonly i
 const PAGE = 1000;
 
 export const createDeletion = ({ hub, store, inTurn }: DeletionOptions): DeleteSession => {
-  const makeWhole = async (child: SessionId): Promise<ErrorBody | null> => {
+  const makeWhole = async (id: SessionId, child: SessionId): Promise<ErrorBody | null> => {
     const error = await hub.use(child, async (session) => {
       const { header, shared } = await sharedBy(session);
       const outcome = await store.makeWhole(child, shared);
@@ -29,12 +30,17 @@ export const createDeletion = ({ hub, store, inTurn }: DeletionOptions): DeleteS
     });
     return error === null || error.code === "deleted"
       ? null
-      : refusal(error.code, `unable to make ${child} whole; ${error.message}`);
+      : originFault(
+          error.code,
+          `unable to delete ${id}; a session that shares with it cannot be made whole`,
+          child,
+          `unable to make ${child} whole; ${error.message}`,
+        );
   };
 
   const makeSharersWhole = async (id: SessionId): Promise<ErrorBody | null> => {
     for (const child of await store.sharing(id)) {
-      const error = await makeWhole(child);
+      const error = await makeWhole(id, child);
       if (error !== null) return error;
     }
     return null;
@@ -64,10 +70,9 @@ export const createDeletion = ({ hub, store, inTurn }: DeletionOptions): DeleteS
     if (isSidechain(id)) return null;
     for (;;) {
       const { sessions, more } = await store.list({ of: id, archived: true, limit: PAGE });
-      for (const sidechain of sessions) {
-        const error = await removeOne(sidechain.id);
-        if (error !== null) return error;
-      }
+      const errors = await Promise.all(sessions.map((sidechain) => removeOne(sidechain.id)));
+      const error = errors.find((each) => each !== null);
+      if (error !== undefined) return error;
       if (!more) return null;
     }
   };

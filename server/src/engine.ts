@@ -42,7 +42,7 @@ export const createEngine = async ({
   graceMs,
   onTrouble = () => {},
 }: EngineOptions): Promise<Engine> => {
-  const hub = createHub({ store, runtime, graceMs });
+  const hub = createHub({ store, runtime, graceMs, onTrouble });
   const forest = createForest({ hub, store, runtime });
   const connections = new Set<Connection>();
   await hub.resume();

@@ -46,6 +46,9 @@ type Line = { readonly path: readonly Entry[]; readonly head: number };
 /** Records that are copied before others have their turn. */
 const COPIED_AT_ONCE = 256;
 
+/** A line that is shared changes by what is erased alone. */
+const MAX_TRIES = 5;
+
 export const createFork = ({ hub, store, runtime, inTurn }: ForkOptions): Fork => {
   const lineOf = ({ from }: ForkAsk): Promise<Line | ErrorBody> =>
     hub.use(from.session, (session) =>
@@ -64,11 +67,11 @@ export const createFork = ({ hub, store, runtime, inTurn }: ForkOptions): Fork =
     const { origin } = summary;
     const taken = refusal("conflict", `unable to fork to ${ask.session}; it is another session`);
     if (origin === undefined || origin.session !== ask.from.session) return taken;
-    if (origin.entry === ask.from.entry) return { entry: origin.entry };
-    const line = await lineOf(ask);
-    if ("code" in line) return line;
-    const isOnLine = origin.entry === null || line.path.some(({ id }) => id === origin.entry);
-    return isOnLine ? { entry: origin.entry } : taken;
+    const outcome = await store.load(ask.session);
+    if (outcome.type === "refused") return outcome.error;
+    const asked = outcome.type === "ok" ? outcome.log.header.asked : undefined;
+    const isSame = asked?.entry === ask.from.entry && asked.mode === ask.mode;
+    return isSame ? { entry: origin.entry } : taken;
   };
 
   const install = async (
@@ -94,16 +97,31 @@ export const createFork = ({ hub, store, runtime, inTurn }: ForkOptions): Fork =
     return install(ask, headerOf(ask, taken, taken.length, runtime), paced(copies, runtime));
   };
 
-  /** In turn with deletions, so that what is shared stays: its line is read again. */
-  const share = (ask: ForkAsk): Promise<Forked | ErrorBody> =>
-    inTurn(async () => {
-      const line = await lineOf(ask);
-      if ("code" in line) return line;
-      const taken = takenOf(line);
-      // What the fork is made of is on disk before it is.
-      const error = await synced(ask.from.session);
-      return error ?? install(ask, headerOf(ask, taken, line.head, runtime, true), []);
-    });
+  /**
+   * What the fork is made of is on disk before it is; a disk is waited for out of turn. In turn with deletions
+   * its line is read again, so that what is shared stays.
+   */
+  const share = async (ask: ForkAsk): Promise<Forked | ErrorBody> => {
+    for (let tries = 1; ; tries += 1) {
+      const before = await lineOf(ask);
+      if ("code" in before) return before;
+      const unsynced = await synced(ask.from.session);
+      if (unsynced !== null) return unsynced;
+      const forked = await inTurn(() => shareIfSynced(ask, before.head));
+      if (forked !== null) return forked;
+      if (tries === MAX_TRIES)
+        return refusal("unavailable", `unable to fork ${ask.from.session}; its line keeps changing`);
+    }
+  };
+
+  /** Null where the line has come to hold what may not be on disk yet. */
+  const shareIfSynced = async (ask: ForkAsk, syncedHead: number): Promise<Forked | ErrorBody | null> => {
+    const line = await lineOf(ask);
+    if ("code" in line) return line;
+    const taken = takenOf(line);
+    if (taken.some(({ rev }) => rev > syncedHead)) return null;
+    return install(ask, headerOf(ask, taken, line.head, runtime), []);
+  };
 
   const synced = (id: SessionId): Promise<ErrorBody | null> =>
     store.synced(id).then(
@@ -130,17 +148,16 @@ const takenOf = ({ path }: Line): readonly Entry[] => {
 };
 
 const headerOf = (
-  { from }: ForkAsk,
+  { from, mode }: ForkAsk,
   taken: readonly Entry[],
   inherited: number,
   runtime: Runtime,
-  isShared = false,
 ): LogHeader => {
   const entry = taken.at(-1)?.id ?? null;
   const origin: Origin = { session: from.session, entry };
-  const createdAt = runtime.now();
-  if (entry === null) return { createdAt, origin };
-  return { createdAt, origin: isShared ? { ...origin, isShared: true } : origin, inherited };
+  const begun = { createdAt: runtime.now(), asked: { entry: from.entry, mode } };
+  if (entry === null) return { ...begun, origin };
+  return { ...begun, origin: mode === "share" ? { ...origin, isShared: true } : origin, inherited };
 };
 
 /** A long line is copied in many turns, so that nobody waits for it. */

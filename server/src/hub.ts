@@ -16,9 +16,10 @@ import {
 } from "@espalier/shared";
 import { createAnnouncer, type Watcher } from "./announcer.js";
 import { isSidechain, rootOf } from "./origin.js";
+import { detailOf } from "./origin-fault.js";
 import { readNow } from "./read-now.js";
 import { createSession, type Session, type SessionRead } from "./session.js";
-import { createLoader, type LineInMemory } from "./shared-log.js";
+import { createLoader, type LineInMemory, UNTOLD } from "./shared-log.js";
 import type { ListAsk, LogStore, SessionPage } from "./store/log-store.js";
 
 type Opened =
@@ -51,7 +52,13 @@ export type Hub = {
   close(): void;
 };
 
-export type HubOptions = { readonly store: LogStore; readonly runtime: Runtime; readonly graceMs: number };
+export type HubOptions = {
+  readonly store: LogStore;
+  readonly runtime: Runtime;
+  readonly graceMs: number;
+  /** Hears in full why a session cannot be opened for the sake of another. */
+  readonly onTrouble?: ((error: Error) => void) | undefined;
+};
 
 /** Users count from when they ask, so that nothing is closed between its load and its use. */
 type Held = {
@@ -63,7 +70,7 @@ type Held = {
 
 const SHUT_DOWN = refusal("unavailable", "unable to go on; the server is shutting down");
 
-export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
+export const createHub = ({ store, runtime, graceMs, onTrouble }: HubOptions): Hub => {
   const heldById = new Map<SessionId, Held>();
   const announcer = createAnnouncer((id) => store.summary(id));
   let nextCh = 1;
@@ -97,7 +104,11 @@ export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
   const openHeld = async (held: Held): Promise<Session | ErrorBody> => {
     const { id } = held;
     const outcome = await load(id);
-    if (outcome.type === "refused") return outcome.error;
+    if (outcome.type === "refused") {
+      const detail = detailOf(outcome.error);
+      if (detail !== null) onTrouble?.(new Error(detail));
+      return outcome.error;
+    }
     if (isClosed) return SHUT_DOWN;
     const ch = nextCh;
     nextCh += 1;
@@ -203,9 +214,11 @@ export const createHub = ({ store, runtime, graceMs }: HubOptions): Hub => {
   };
 };
 
-const lineTo = ({ tree }: SessionRead["state"], id: EntryId) => {
+const lineTo = ({ tree, missedErases }: SessionRead["state"], id: EntryId) => {
   const node = tree.get(id);
-  return node === undefined ? null : pathTo(node).map(({ entry }) => entry);
+  if (node === undefined) return null;
+  const untold = new Set(missedErases().map((missed) => missed.id));
+  return pathTo(node).map(({ entry }) => (untold.has(entry.id) ? { ...entry, rev: UNTOLD } : entry));
 };
 
 /** What a list tells of a session. */

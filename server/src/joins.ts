@@ -4,6 +4,7 @@ import type { Frame } from "./frame.js";
 import type { Hub } from "./hub.js";
 import { answerJoin } from "./join.js";
 import { startFault } from "./origin.js";
+import { errorFor } from "./origin-fault.js";
 import { type Actor, mayDo } from "./principal.js";
 import type { Session, SessionRead } from "./session.js";
 
@@ -37,7 +38,7 @@ export const createJoins = ({ hub, actor, send, sendFrame }: JoinsOptions): Join
   let isClosed = false;
 
   const refuse = ({ n }: Join, error: ErrorBody): void => {
-    if (!isClosed) send({ type: "refused", n, error });
+    if (!isClosed) send({ type: "refused", n, error: errorFor(error, actor.principal) });
   };
 
   /** Subscribe and read in one step (J1). A former subscription ends when the new one has begun. */
@@ -47,7 +48,7 @@ export const createJoins = ({ hub, actor, send, sendFrame }: JoinsOptions): Join
     const end = (error: ErrorBody): void => {
       heldByCh.delete(ch);
       release();
-      send({ type: "left", ch, error });
+      send({ type: "left", ch, error: errorFor(error, actor.principal) });
     };
     const unsubscribe = read.subscribe({ send: sendFrame, end }, actor);
     before?.leave();

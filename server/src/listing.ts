@@ -1,5 +1,5 @@
 /** The list of sessions as one connection may see it: asked for in pages, and watched (F4). */
-import type { ClientMessage, ServerMessage, SessionSummary } from "@espalier/shared";
+import type { ClientMessage, ServerMessage, SessionId, SessionSummary } from "@espalier/shared";
 import type { Watcher } from "./announcer.js";
 import type { Hub } from "./hub.js";
 import { maskSummary } from "./origin.js";
@@ -11,9 +11,6 @@ export type Listing = {
   list(message: List): Promise<ServerMessage>;
   close(): void;
 };
-
-/** What is asked of the store at once, where only some of it may be shown. */
-const LIST_PAGE = 1000;
 
 export const createListing = (hub: Hub, principal: SignedIn, watcher: Watcher): Listing => {
   let unwatch: (() => void) | null = null;
@@ -34,19 +31,16 @@ export const createListing = (hub: Hub, principal: SignedIn, watcher: Watcher): 
   };
 
   return {
-    list: async ({ n, limit, archived, of, ...message }) => {
-      if (message.watch === true) watch();
-      const sessions: SessionSummary[] = [];
-      let { after } = message;
-      for (;;) {
-        const found = await hub.list({ limit: LIST_PAGE, after, archived, of });
-        const readable = found.sessions.filter(isReadable);
-        const room = limit - sessions.length;
-        for (const summary of readable.slice(0, room)) sessions.push(maskSummary(summary, principal));
-        const more = found.more || readable.length > room;
-        after = found.sessions.at(-1)?.id;
-        if (sessions.length >= limit || !found.more) return { type: "listed", n, sessions, more };
-      }
+    list: async ({ n, limit, after, archived, of, watch: isWatched }) => {
+      if (isWatched === true) watch();
+      const isListed = (id: SessionId): boolean => isReadable({ id });
+      const { sessions, more } = await hub.list({ limit, after, archived, of, isListed });
+      return {
+        type: "listed",
+        n,
+        sessions: sessions.map((summary) => maskSummary(summary, principal)),
+        more,
+      };
     },
     close: () => {
       isClosed = true;

@@ -7,6 +7,7 @@ import {
   type SessionSummary,
   type Start,
 } from "@espalier/shared";
+import { errorFor } from "./origin-fault.js";
 import { mayDo, type SignedIn } from "./principal.js";
 
 /** The session that a sidechain lies under; any other session itself. */
@@ -17,8 +18,11 @@ export const isSidechain = (id: SessionId): boolean => rootOf(id) !== id;
 export const maskOrigin = (origin: Origin, principal: SignedIn): Origin =>
   origin.session === null || mayDo(principal, "read", origin.session) ? origin : { ...origin, session: null };
 
-export const maskSummary = (summary: SessionSummary, principal: SignedIn): SessionSummary =>
-  summary.origin === undefined ? summary : { ...summary, origin: maskOrigin(summary.origin, principal) };
+export const maskSummary = (summary: SessionSummary, principal: SignedIn): SessionSummary => ({
+  ...summary,
+  ...(summary.origin === undefined ? {} : { origin: maskOrigin(summary.origin, principal) }),
+  ...(summary.error === undefined ? {} : { error: errorFor(summary.error, principal) }),
+});
 
 /** Why a session cannot begin from there, or null. */
 export const startFault = (id: SessionId, start: Start): ErrorBody | null => {

@@ -2,17 +2,26 @@
  * Where new entries go (P1–P3): the parent is decided when an entry gets its seq, also among the
  * entries of a batch that is not in the tree yet (L7).
  */
-import type { EntryId, Place, Tree } from "@espalier/shared";
+import type { EntryId, Place, Tree, TreeNode } from "@espalier/shared";
 
 export type Placing = {
   has(id: EntryId): boolean;
   /** The parent of an entry that is there; null for a root. */
   parentOf(id: EntryId): EntryId | null;
-  /** The decided parent, or undefined where the entry named is not there. */
+  /** Why nothing can be placed there, or null: an alternative to a root of before a reset would begin a line of now (F8). */
+  faultOf(place: Place): string | null;
+  /** The decided parent, or undefined where nothing can be placed there. */
   parentFor(place: Place): EntryId | null | undefined;
   /** Counts an entry of the batch as placed. */
   add(id: EntryId, parentId: EntryId | null): void;
 };
+
+/** A root of what came before the last reset (F8). */
+export const isRootOfBefore = (tree: Tree, { entry }: TreeNode): boolean =>
+  entry.parentId === null && entry.seq <= tree.resetSeq;
+
+const namedIn = (place: Place): EntryId | null =>
+  "after" in place ? place.after : "under" in place ? place.under : place.forkOf;
 
 export const createPlacing = (tree: Tree): Placing => {
   const stagedParents = new Map<EntryId, EntryId | null>();
@@ -35,13 +44,24 @@ export const createPlacing = (tree: Tree): Placing => {
   const parentOf = (id: EntryId): EntryId | null =>
     stagedParents.get(id) ?? tree.get(id)?.entry.parentId ?? null;
 
+  const faultOf = (place: Place): string | null => {
+    const named = namedIn(place);
+    if (named !== null && !has(named)) return `${named} is not in the session`;
+    if (!("forkOf" in place)) return null;
+    const node = tree.get(place.forkOf);
+    return node !== undefined && isRootOfBefore(tree, node)
+      ? `${place.forkOf} began a line before the session was reset`
+      : null;
+  };
+
   return {
     has,
     parentOf,
+    faultOf,
     parentFor: (place) => {
-      if ("after" in place) return place.after === null || has(place.after) ? tip(place.after) : undefined;
-      if ("under" in place) return place.under === null || has(place.under) ? place.under : undefined;
-      return has(place.forkOf) ? parentOf(place.forkOf) : undefined;
+      if (faultOf(place) !== null) return undefined;
+      if ("after" in place) return tip(place.after);
+      return "under" in place ? place.under : parentOf(place.forkOf);
     },
     add: (id, parentId) => {
       // A new branch may lie on a line that was walked; a line that grows at its end goes on as it was.

@@ -13,6 +13,7 @@ import {
 } from "@espalier/shared";
 import { weightOf } from "./frame.js";
 import type { SessionRead } from "./session.js";
+import type { SessionState } from "./state.js";
 import { addLine, alternativesFrom, alternativesOf, createWindow, leafOf, sortedEntries } from "./window.js";
 
 type Of<Type extends ClientMessage["type"]> = Extract<ClientMessage, { type: Type }>;
@@ -67,25 +68,39 @@ const registers = ({ state }: SessionRead, { n, after, limit }: Of<"registers">)
 const context = ({ state, epoch }: SessionRead, { n, leaf, before, limit }: Of<"context">): ServerMessage => {
   const node = state.tree.get(leaf);
   if (node === undefined) return notFound({ n }, leaf);
-  const all = contextEntries(entriesTo(node));
-  const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before);
+  const ids = contextIds(state, node);
+  const end = before === undefined ? ids.length : ids.indexOf(before);
   if (end === -1) return notFound({ n }, before ?? leaf);
-  const start = startOfPage(all, end, limit);
+  const entryAt = (place: number): Entry => state.tree.get(ids[place] as EntryId)?.entry as Entry;
+  const start = startOfPage(entryAt, end, limit);
   return {
     type: "context",
     n,
     epoch,
     head: state.head,
-    entries: all.slice(start, end),
+    entries: Array.from({ length: end - start }, (_, index) => entryAt(start + index)),
     more: start > 0,
   };
 };
 
-const startOfPage = (entries: readonly Entry[], end: number, limit: number): number => {
+type ContextIds = { readonly leaf: EntryId; readonly head: number; readonly ids: readonly EntryId[] };
+const contextByState = new WeakMap<SessionState, ContextIds>();
+
+/** Kept for the next page, so that a line is walked once: as ids, for an entry may be erased before that. */
+const contextIds = (state: SessionState, node: TreeNode): readonly EntryId[] => {
+  const leaf = node.entry.id;
+  const kept = contextByState.get(state);
+  if (kept?.leaf === leaf && kept.head === state.head) return kept.ids;
+  const ids = contextEntries(entriesTo(node)).map(({ id }) => id);
+  contextByState.set(state, { leaf, head: state.head, ids });
+  return ids;
+};
+
+const startOfPage = (entryAt: (place: number) => Entry, end: number, limit: number): number => {
   let start = end;
   let bytes = 0;
   while (start > 0 && end - start < limit) {
-    bytes += weightOf(entries[start - 1] as Entry);
+    bytes += weightOf(entryAt(start - 1));
     if (start < end && bytes > WINDOW_BYTES) break;
     start -= 1;
   }

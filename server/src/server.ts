@@ -75,7 +75,7 @@ export const createServer = async (options: ServerOptions = {}): Promise<Espalie
   } = options;
   const isOpen = authenticate === undefined;
   const runtime = createRuntime();
-  const store = await openStore(dir, runtime, onTrouble);
+  const { store, lock } = await openStore(dir, runtime, onTrouble);
   const engine = await createEngine({
     store,
     runtime,
@@ -96,8 +96,8 @@ export const createServer = async (options: ServerOptions = {}): Promise<Espalie
   /** So that the command line finds the server by its directory. */
   const noteAddress = (): void => {
     const url = urlOf(http, path);
-    if (dir === undefined || url === null || closing !== null) return;
-    noting = writeAddress(disk, dir, { url, pid: process.pid }).catch(onTrouble);
+    if (dir === undefined || lock === null || url === null || closing !== null) return;
+    noting = writeAddress(disk, dir, { url, lock }).catch(onTrouble);
   };
   if (http.listening) noteAddress();
   else http.on("listening", noteAddress);
@@ -140,11 +140,11 @@ const openStore = async (
   dir: string | undefined,
   runtime: Runtime,
   onTrouble: (error: Error) => void,
-): Promise<LogStore> => {
+): Promise<{ store: LogStore; lock: string | null }> => {
   const newEpoch = () => runtime.newId() as Epoch;
-  return dir === undefined
-    ? createMemoryStore({ newEpoch })
-    : createFileStore({ dir, newEpoch, runtime, onTrouble });
+  if (dir === undefined) return { store: createMemoryStore({ newEpoch }), lock: null };
+  const store = await createFileStore({ dir, newEpoch, runtime, onTrouble });
+  return { store, lock: store.lock };
 };
 
 /** Resolves with the port. */

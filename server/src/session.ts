@@ -81,6 +81,8 @@ type SessionOptions = {
 
 /** Another node may win the race for the head; after this many times it is not a race. */
 const MAX_TRIES = 5;
+/** What it owes is not tried at each read where the store refuses it, for each try loads the log again. */
+const OWED_MS = 5_000;
 
 type Read = { read(session: SessionRead): void; refuse(error: ErrorBody): void };
 
@@ -98,6 +100,7 @@ export const createSession = (options: SessionOptions): Session => {
   let isBusy = false;
   let ended: ErrorBody | null = null;
   let cancelTimer: (() => void) | null = null;
+  let cancelOwed: (() => void) | null = null;
 
   const fail = (error: ErrorBody): void => {
     if (ended !== null) return;
@@ -109,6 +112,7 @@ export const createSession = (options: SessionOptions): Session => {
     if (ended !== null) return;
     ended = error;
     cancelTimer?.();
+    cancelOwed?.();
     attendance.end(error);
     answerEnded(submitted.splice(0));
     for (const { refuse } of reads.splice(0)) refuse(error);
@@ -196,7 +200,12 @@ export const createSession = (options: SessionOptions): Session => {
       }
   };
 
-  const isOwed = (): boolean => state.missedErases().length > 0;
+  const isOwed = (): boolean => ended === null && cancelOwed === null && state.missedErases().length > 0;
+
+  const payOwed = (): void => {
+    cancelOwed = null;
+    wake();
+  };
 
   const runTurn = (turns: readonly Turn[], expired: readonly Holder[]): Promise<void> =>
     ended === null
@@ -214,6 +223,7 @@ export const createSession = (options: SessionOptions): Session => {
       const expired = attendance.takeExpired();
       if (expired.length > 0 || isOwed()) await runTurn([], expired);
       for (const turns of turnsOf(batch)) await runTurn(turns, []);
+      if (isOwed()) cancelOwed = runtime.setTimer(OWED_MS, payOwed);
       if (ended === null) answerReads();
       if (submitted.length === 0 && reads.length === 0) break;
     }
@@ -224,15 +234,15 @@ export const createSession = (options: SessionOptions): Session => {
   const broken = (cause: unknown): ErrorBody =>
     refusal("internal", `unable to go on with ${id}; ${String(cause)}`);
 
+  const breakOff = (cause: unknown): void => {
+    rest();
+    fail(broken(cause));
+  };
+
   const wake = (): void => {
     if (isBusy || ended !== null) return;
     isBusy = true;
-    runtime.defer(() => {
-      pump().catch((cause: unknown) => {
-        rest();
-        fail(broken(cause));
-      });
-    });
+    runtime.defer(() => void pump().catch(breakOff));
   };
 
   /** At rest: arm the timer of the next lease, or say that nothing is going on. */

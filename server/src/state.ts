@@ -89,7 +89,8 @@ export const createSessionState = ({ floor, inherited, shared }: Beginning): Ses
     openRuns -= isOpen(runs.get(record.id)) ? 1 : 0;
     const run = runs.apply(record);
     openRuns += isOpen(run) ? 1 : 0;
-    usage.apply(run);
+    const input = run.inputId === null ? undefined : tree.get(run.inputId);
+    usage.apply(run, input && (Math.min(run.seq, tree.topOf(input).entry.seq) as Seq));
   };
 
   const forget = (id: EntryId): void => {
@@ -102,7 +103,8 @@ export const createSessionState = ({ floor, inherited, shared }: Beginning): Ses
   const applyToTree = (record: LogRecord): void => {
     const applied = tree.apply(record);
     if (record.kind === "erase") forget(record.id);
-    if (applied.type === "added" || applied.type === "changed") usage.apply(applied.node.entry);
+    if (applied.type === "added" || applied.type === "changed")
+      usage.apply(applied.node.entry, tree.topOf(applied.node).entry.seq);
     if (applied.type === "added") {
       const { entry } = applied.node;
       if (entry.status === "streaming") openById.set(entry.id, applied.node);

@@ -8,6 +8,7 @@ import {
 } from "@espalier/shared";
 import type { Forest } from "./forest.js";
 import type { Joins } from "./joins.js";
+import { errorFor } from "./origin-fault.js";
 import { type Actor, mayDo, type Right } from "./principal.js";
 import { NOT_JOINED, readOnly } from "./writing.js";
 
@@ -27,12 +28,17 @@ export const createWholes = (forest: Forest, joins: Joins, actor: Actor): Wholes
       ? null
       : refusal("forbidden", `unable to ${right} ${id}; ${principal.id} may not`);
 
+  const answer = (n: number, error: ErrorBody | null): ServerMessage =>
+    error === null
+      ? { type: "ack", n, entries: [] }
+      : { type: "refused", n, error: errorFor(error, principal) };
+
   return {
     fork: async ({ n, session, from, mode }) => {
       const error = rightFault("read", from.session) ?? rightFault("create", session);
       const forked = error ?? (await forest.fork({ session, from, mode }));
       return "code" in forked
-        ? { type: "refused", n, error: forked }
+        ? { type: "refused", n, error: errorFor(forked, principal) }
         : { type: "forked", n, session, entry: forked.entry };
     },
     delete: async ({ n, session }) =>
@@ -47,6 +53,3 @@ export const createWholes = (forest: Forest, joins: Joins, actor: Actor): Wholes
     },
   };
 };
-
-const answer = (n: number, error: ErrorBody | null): ServerMessage =>
-  error === null ? { type: "ack", n, entries: [] } : { type: "refused", n, error };

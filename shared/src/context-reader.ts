@@ -4,15 +4,18 @@
  *
  * What was read is a list of nodes with the entries they held. A leaf is walked up from until a node of that
  * list is met; what is below that node is undone, what was walked is added, and an entry that is no longer the
- * one that was read is read again, with all below it. Only a compaction that comes, goes or is erased starts
- * the list anew, and costs its kept window; the entries above its cut are walked once and remembered.
+ * one that was read is read again, with all below it. A token changes only what was streaming when it was read;
+ * the others are looked through where the tree has rewritten any. Only a compaction that comes, goes or is erased
+ * starts the list anew, and costs its kept window; the entries above its cut are walked once and remembered.
+ *
+ * The list that is given back is a frozen copy: that alone costs the length.
  */
 import { readOf } from "./context.js";
 import { type Cut, cutAt, type Line, lineOf, neededOf, type Walk } from "./context-line.js";
 import { type ContextMessage, messageOf } from "./context-message.js";
 import type { Entry } from "./record.js";
 import { createToolPairs } from "./tool-pairs.js";
-import type { TreeNode } from "./tree.js";
+import type { Tree, TreeNode } from "./tree.js";
 
 export type ContextReader = {
   /**
@@ -20,7 +23,7 @@ export type ContextReader = {
    * the same objects as before, and so is the list where nothing changed.
    *
    * ```ts
-   * const reader = createContextReader();
+   * const reader = createContextReader(tree);
    * reader.at(tree.get(leafId)); // after each token, each entry, each choice of a branch
    * ```
    */
@@ -31,13 +34,15 @@ export type ContextReader = {
 
 const NODES: Walk<TreeNode> = { entryOf: (node) => node.entry, above: (node) => node.parent };
 
-export const createContextReader = (): ContextReader => {
-  const cutOf = createCuts();
+/** The tree of the nodes that it is asked about. */
+export const createContextReader = (tree: Pick<Tree, "rewrites">): ContextReader => {
+  const cutOf = createCuts(tree);
   const messagesByEntry = new WeakMap<Entry, ContextMessage | null>();
-  let list = createList(messagesByEntry, { cut: null, after: [] });
+  const listOf = (line: Line<TreeNode>) => createList(tree, messagesByEntry, line);
+  let list = listOf({ cut: null, after: [] });
 
   const restart = (leaf: TreeNode): void => {
-    list = createList(messagesByEntry, lineOf(leaf, NODES, cutOf));
+    list = listOf(lineOf(leaf, NODES, cutOf));
   };
 
   const moveTo = (leaf: TreeNode): void => {
@@ -64,12 +69,48 @@ export const createContextReader = (): ContextReader => {
 
 const NOTHING: readonly ContextMessage[] = Object.freeze([]);
 
-/** The nodes that were read, in the order of reading, each with the entry it held then. */
-const createList = (messagesByEntry: WeakMap<Entry, ContextMessage | null>, line: Line<TreeNode>) => {
-  const { cut } = line;
-  const pairs = createToolPairs();
+/** Nodes with the entries they held when they were added. */
+const createSeen = (tree: Pick<Tree, "rewrites">) => {
   const nodes: TreeNode[] = [];
   const entries: Entry[] = [];
+  /** Places of those that were streaming, the first ones first. */
+  const streaming: number[] = [];
+  let { rewrites } = tree;
+
+  const isChanged = (place: number): boolean => nodes[place]?.entry !== entries[place];
+
+  return {
+    nodes,
+    add: (node: TreeNode): void => {
+      if (node.entry.status === "streaming") streaming.push(nodes.length);
+      nodes.push(node);
+      entries.push(node.entry);
+    },
+    removeLast: (): void => {
+      nodes.pop();
+      entries.pop();
+      if (streaming.at(-1) === nodes.length) streaming.pop();
+    },
+    /** The first that holds another entry now; null where none does. Who asks removes it, and all that follow. */
+    firstChanged: (): number | null => {
+      if (rewrites === tree.rewrites) return streaming.find(isChanged) ?? null;
+      rewrites = tree.rewrites;
+      const place = nodes.findIndex((_, index) => isChanged(index));
+      return place < 0 ? null : place;
+    },
+  };
+};
+
+/** The nodes that were read, in the order of reading. */
+const createList = (
+  tree: Pick<Tree, "rewrites">,
+  messagesByEntry: WeakMap<Entry, ContextMessage | null>,
+  line: Line<TreeNode>,
+) => {
+  const { cut } = line;
+  const pairs = createToolPairs();
+  const seen = createSeen(tree);
+  const { nodes } = seen;
   /** How much is read up to a node, for the compaction and what is below it: the leaf can only move there. */
   const lengths = new Map<TreeNode, number>();
 
@@ -83,23 +124,16 @@ const createList = (messagesByEntry: WeakMap<Entry, ContextMessage | null>, line
       message = messageOf(entry);
       messagesByEntry.set(entry, message);
     }
-    nodes.push(node);
-    entries.push(entry);
+    seen.add(node);
     pairs.push(message);
     if (nodes.length > base) lengths.set(node, nodes.length);
   };
   const shorten = (length: number): void => {
     while (nodes.length > length) {
       if (nodes.length > base) lengths.delete(nodes.at(-1) as TreeNode);
-      nodes.pop();
-      entries.pop();
+      seen.removeLast();
       pairs.pop();
     }
-  };
-  /** How many of the first entries are as they were read. */
-  const unchanged = (length: number): number => {
-    for (let index = 0; index < length; index++) if (nodes[index]?.entry !== entries[index]) return index;
-    return length;
   };
 
   for (const node of readOf(line, NODES)) push(node);
@@ -114,8 +148,9 @@ const createList = (messagesByEntry: WeakMap<Entry, ContextMessage | null>, line
         : cut.compaction.entry.type === "compaction" && cutOf(cut.compaction) === cut,
     /** Keeps what is up to a length, read anew from the first entry that changed, and adds what is fresh. */
     change: (length: number, fresh: readonly TreeNode[]): void => {
-      const same = unchanged(length);
-      const again = nodes.slice(same, length);
+      shorten(length);
+      const same = seen.firstChanged() ?? length;
+      const again = nodes.slice(same);
       shorten(same);
       for (const node of again) push(node);
       for (const node of fresh) push(node);
@@ -125,17 +160,19 @@ const createList = (messagesByEntry: WeakMap<Entry, ContextMessage | null>, line
 };
 
 /** Cuts by their compaction: what stands above one is looked for once, until an erasure or a page changes it. */
-const createCuts = (): ((compaction: TreeNode) => Cut<TreeNode>) => {
-  const cutsByNode = new WeakMap<TreeNode, { cut: Cut<TreeNode>; entries: readonly Entry[] }>();
-  const dependsOn = ({ compaction, standing }: Cut<TreeNode>) => [compaction, ...standing];
-  const isAsFound = ({ cut, entries }: { cut: Cut<TreeNode>; entries: readonly Entry[] }): boolean =>
-    cut.top.parent === null && dependsOn(cut).every((node, index) => node.entry === entries[index]);
+const createCuts = (tree: Pick<Tree, "rewrites">): ((compaction: TreeNode) => Cut<TreeNode>) => {
+  const cutsByNode = new WeakMap<
+    TreeNode,
+    { readonly cut: Cut<TreeNode>; readonly seen: ReturnType<typeof createSeen> }
+  >();
 
   return (compaction) => {
     const known = cutsByNode.get(compaction);
-    if (known !== undefined && isAsFound(known)) return known.cut;
+    if (known?.cut.top.parent === null && known.seen.firstChanged() === null) return known.cut;
     const cut = cutAt(compaction, NODES);
-    cutsByNode.set(compaction, { cut, entries: dependsOn(cut).map((node) => node.entry) });
+    const seen = createSeen(tree);
+    for (const node of [compaction, ...cut.standing]) seen.add(node);
+    cutsByNode.set(compaction, { cut, seen });
     return cut;
   };
 };

@@ -34,6 +34,11 @@ export const isSessionId = (value: unknown): value is SessionId =>
 export const isPrincipalId = (value: unknown): value is PrincipalId =>
   typeof value === "string" && PRINCIPAL_ID_PATTERN.test(value);
 
+/** The session whose sidechain it is, or itself: sidechains are flat below their root session. */
+export const rootOf = (id: SessionId): SessionId => id.split("/", 1)[0] as SessionId;
+
+export const isSidechain = (id: SessionId): boolean => rootOf(id) !== id;
+
 /** Letters and digits only, so an id can be selected with a double click and needs no escaping. */
 export const ID_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^16 ids: a collision within one session is out of reach. */

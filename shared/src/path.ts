@@ -28,7 +28,7 @@ export const tipOf = (node: TreeNode, choose: ChooseChild): TreeNode => {
 
 /**
  * The leaf of the line to show where none is asked for: the newest entry, or the one that `view:active`
- * names, where that was said after it. Null where there is no entry.
+ * names, where that was said after it, or after the reset that it follows. Null where there is no entry.
  */
 export const defaultLeaf = (tree: Tree, registers: Registers): TreeNode | null => {
   const { newest } = tree;

@@ -32,7 +32,7 @@ class Node implements TreeNode {
   isFrozen = false;
   parent: Node | null = null;
   children: readonly Node[] = NO_NODES;
-  /** The first entry of its line, as far as that was loaded when this one came. */
+  /** An entry above it, or itself where none is loaded: the first of its line is found by going on from there. */
   top: Node;
 
   constructor(entry: Entry) {
@@ -69,7 +69,11 @@ export type Tree = {
   readonly roots: readonly TreeNode[];
   /** The seq of the last reset, or 0. */
   readonly resetSeq: number;
+  /** Counts the changes to entries that were complete, failed or cut off: erasures, and whole ones in their place. */
+  readonly rewrites: number;
   get(id: EntryId): TreeNode | undefined;
+  /** The first entry of a node's line, as far as that is loaded: its parent is null or not loaded. */
+  topOf(node: TreeNode): TreeNode;
   /** The loaded children of an entry, or the roots for null, in order of seq. */
   children(parentId: EntryId | null): readonly TreeNode[];
   /** Entries in the order in which they were first applied. */
@@ -85,6 +89,7 @@ export const createTree = (): Tree => {
   let roots: Node[] = [];
   let newest: Node | null = null;
   let resetSeq = 0;
+  let rewrites = 0;
   /** The parent of the next entry, more often than not. */
   let latest: Node | null = null;
 
@@ -116,7 +121,21 @@ export const createTree = (): Tree => {
     if (waiting === undefined) return;
     childrenOfUnloaded.delete(node.held.id);
     node.children = waiting;
-    for (const child of waiting) child.parent = node;
+    for (const child of waiting) {
+      child.parent = node;
+      child.top = node.top;
+    }
+    // What is above it tells that the line it ends began before the reset.
+    if (newest !== null && isOfEarlier(newest)) newest = findNewest();
+  };
+
+  const isOfEarlier = (node: Node): boolean => resetSeq > 0 && topOf(node).held.seq < resetSeq;
+
+  const findNewest = (): Node | null => {
+    let found: Node | null = null;
+    for (const node of nodesById.values())
+      if (node.held.seq > (found?.held.seq ?? resetSeq) && !isOfEarlier(node)) found = node;
+    return found;
   };
 
   const applyEntry = (entry: Entry): Applied => {
@@ -124,6 +143,7 @@ export const createTree = (): Tree => {
     if (known !== undefined) {
       if (entry.rev <= known.held.rev) return IGNORED;
       const before = known.entry;
+      if (before.status !== "streaming") rewrites++;
       known.held = entry;
       known.isFrozen = false;
       return { type: "changed", node: known, before };
@@ -132,7 +152,7 @@ export const createTree = (): Tree => {
     nodesById.set(entry.id, node);
     link(node);
     adopt(node);
-    if (entry.seq > (newest?.held.seq ?? resetSeq) && node.top.held.seq > resetSeq) newest = node;
+    if (entry.seq > (newest?.held.seq ?? resetSeq) && !isOfEarlier(node)) newest = node;
     latest = node;
     return { type: "added", node };
   };
@@ -143,6 +163,7 @@ export const createTree = (): Tree => {
     const before = node.entry;
     if (append.seq <= before.rev || before.type === "erased") return IGNORED;
     if (append.at > before.size) return { type: "missing", id: append.id };
+    if (before.status !== "streaming") rewrites++;
     node.held = foldAppend(before, trimAppend(append, before.size));
     return { type: "changed", node, before };
   };
@@ -152,6 +173,7 @@ export const createTree = (): Tree => {
     const node = nodeOf(erase.id);
     if (node === undefined || erase.seq <= node.held.rev) return IGNORED;
     const before = node.entry;
+    if (before.status !== "streaming") rewrites++;
     node.held = eraseEntry(before, erase);
     node.isFrozen = false;
     return { type: "changed", node, before };
@@ -161,7 +183,7 @@ export const createTree = (): Tree => {
     if (seq <= resetSeq) return;
     resetSeq = seq;
     roots = roots.filter(({ held }) => held.seq > seq);
-    if (newest !== null && newest.top.held.seq < seq) newest = null;
+    if (newest !== null && isOfEarlier(newest)) newest = findNewest();
   };
 
   return {
@@ -177,7 +199,11 @@ export const createTree = (): Tree => {
     get resetSeq() {
       return resetSeq;
     },
+    get rewrites() {
+      return rewrites;
+    },
     get: (id) => nodesById.get(id),
+    topOf: (node) => topOf(node as Node),
     children: (parentId) =>
       parentId === null
         ? roots
@@ -191,6 +217,14 @@ export const createTree = (): Tree => {
       return IGNORED;
     },
   };
+};
+
+/** Costs the pages that were loaded above it since it was asked last. */
+const topOf = (node: Node): Node => {
+  let top = node.top;
+  while (top.top !== top) top = top.top;
+  node.top = top;
+  return top;
 };
 
 /** An append as it starts at `size`; what lies below was folded before (S4). */

@@ -25,9 +25,13 @@ export const usageOfPath = (path: readonly Entry[]): UsageTotals => {
 };
 
 export type SessionUsage = {
-  /** Takes an entry or run as it is after a record, or a register. One that changes no figure costs O(1). */
-  apply(item: Entry | Run | Register): void;
-  /** Of what has a higher seq than the last reset (F8) and than what a fork inherited. Frozen. */
+  /**
+   * Takes an entry or run as it is after a record, or a register. One that changes no figure costs O(1).
+   * `begunSeq` is the seq of the first entry of its line: what a line of before a reset goes on with is not counted
+   * (F8). By default its own.
+   */
+  apply(item: Entry | Run | Register, begunSeq?: Seq): void;
+  /** Of the lines that began since the last reset (F8), without what a fork inherited. Frozen. */
   totals(): UsageTotals;
   /** Of one run, whatever came since; all zero for one that used nothing. */
   ofRun(id: RunId): UsageTotals;
@@ -38,14 +42,17 @@ export type SessionUsageOptions = {
   readonly inheritedSeq?: Seq;
 };
 
-type Figure = { usage: Usage; rev: Seq; readonly seq: Seq; readonly run: RunFigures | null };
+/** Where in the log something stands, and where its line began. */
+type Stand = { readonly seq: Seq; readonly begunSeq: Seq };
+
+type Figure = Stand & { usage: Usage; rev: Seq; readonly run: RunFigures | null };
 
 type RunFigures = {
   readonly tally: Tally;
   /** How many entries brought a figure. */
   entries: number;
-  /** What the run itself brought, and its seq. */
-  own: { readonly usage: Usage; readonly seq: Seq; readonly rev: Seq } | null;
+  /** What the run itself brought. */
+  own: (Stand & { readonly usage: Usage; readonly rev: Seq }) | null;
 };
 
 /**
@@ -54,7 +61,8 @@ type RunFigures = {
  * ```ts
  * const usage = createSessionUsage();
  * const applied = tree.apply(record);
- * if (applied.type === "added" || applied.type === "changed") usage.apply(applied.node.entry);
+ * if (applied.type === "added" || applied.type === "changed")
+ *   usage.apply(applied.node.entry, tree.topOf(applied.node).entry.seq);
  * ```
  */
 export const createSessionUsage = ({ inheritedSeq }: SessionUsageOptions = {}): SessionUsage => {
@@ -63,8 +71,8 @@ export const createSessionUsage = ({ inheritedSeq }: SessionUsageOptions = {}): 
   let reset: Register | null = null;
   let session = createTally();
 
-  const isOfSession = (seq: Seq): boolean =>
-    seq > (inheritedSeq ?? 0) && (reset === null || reset.value === null || seq > reset.seq);
+  const isOfSession = ({ seq, begunSeq }: Stand): boolean =>
+    seq > (inheritedSeq ?? 0) && (reset === null || reset.value === null || begunSeq > reset.seq);
 
   const runOf = (id: RunId): RunFigures => {
     const held = runsById.get(id);
@@ -75,24 +83,24 @@ export const createSessionUsage = ({ inheritedSeq }: SessionUsageOptions = {}): 
   };
 
   /** Where a figure is counted: in its run, and in the session where it is of the session. */
-  const talliesOf = (run: RunFigures | null, seq: Seq): Tally[] => [
+  const talliesOf = (run: RunFigures | null, stand: Stand): Tally[] => [
     ...(run === null ? [] : [run.tally]),
-    ...(isOfSession(seq) ? [session] : []),
+    ...(isOfSession(stand) ? [session] : []),
   ];
 
-  const count = ({ usage, run, seq }: Figure): void => {
-    for (const tally of talliesOf(run, seq)) tally.add(usage);
+  const count = (figure: Figure): void => {
+    for (const tally of talliesOf(figure.run, figure)) tally.add(figure.usage);
   };
-  const uncount = ({ usage, run, seq }: Figure): void => {
-    for (const tally of talliesOf(run, seq)) tally.remove(usage);
+  const uncount = (figure: Figure): void => {
+    for (const tally of talliesOf(figure.run, figure)) tally.remove(figure.usage);
   };
   const uncountRun = (run: RunFigures): void => {
     const { own } = run;
     if (own === null || run.entries > 0) return;
-    for (const tally of talliesOf(run, own.seq)) tally.remove(own.usage);
+    for (const tally of talliesOf(run, own)) tally.remove(own.usage);
   };
 
-  const applyEntry = ({ id, runId, seq, rev, usage }: Entry): void => {
+  const applyEntry = ({ id, runId, seq, rev, usage }: Entry, begunSeq: Seq): void => {
     if (usage === undefined) return;
     const held = figuresById.get(id);
     if (held !== undefined) {
@@ -104,7 +112,7 @@ export const createSessionUsage = ({ inheritedSeq }: SessionUsageOptions = {}): 
       return;
     }
     const run = runId === undefined ? null : runOf(runId);
-    const figure: Figure = { usage, rev, seq, run };
+    const figure: Figure = { usage, rev, seq, begunSeq, run };
     figuresById.set(id, figure);
     if (run !== null) {
       uncountRun(run);
@@ -113,29 +121,29 @@ export const createSessionUsage = ({ inheritedSeq }: SessionUsageOptions = {}): 
     count(figure);
   };
 
-  const applyRun = ({ id, seq, rev, usage }: Run): void => {
+  const applyRun = ({ id, seq, rev, usage }: Run, begunSeq: Seq): void => {
     if (usage === undefined) return;
     const run = runOf(id);
     if (run.own !== null && rev <= run.own.rev) return;
     uncountRun(run);
-    run.own = { usage, seq, rev };
+    run.own = { usage, seq, begunSeq, rev };
     if (run.entries > 0) return;
-    for (const tally of talliesOf(run, seq)) tally.add(usage);
+    for (const tally of talliesOf(run, run.own)) tally.add(usage);
   };
 
   const applyRegister = (register: Register): void => {
     if (register.key !== RESET || (reset !== null && register.seq <= reset.seq)) return;
     reset = register;
     session = createTally();
-    for (const { usage, seq } of figuresById.values()) if (isOfSession(seq)) session.add(usage);
+    for (const figure of figuresById.values()) if (isOfSession(figure)) session.add(figure.usage);
     for (const { entries, own } of runsById.values())
-      if (own !== null && entries === 0 && isOfSession(own.seq)) session.add(own.usage);
+      if (own !== null && entries === 0 && isOfSession(own)) session.add(own.usage);
   };
 
   return {
-    apply: (item) => {
-      if (item.kind === "entry") applyEntry(item);
-      else if (item.kind === "run") applyRun(item);
+    apply: (item, begunSeq = item.seq) => {
+      if (item.kind === "entry") applyEntry(item, begunSeq);
+      else if (item.kind === "run") applyRun(item, begunSeq);
       else applyRegister(item);
     },
     totals: () => session.totals(),

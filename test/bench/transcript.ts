@@ -9,6 +9,7 @@ import { connect } from "@espalier/client";
 import { createServer } from "@espalier/server";
 import { exportEspalier, foldConversation, IMPORTERS, type Source } from "@espalier/server/formats";
 import {
+  type Append,
   type CompactionEntry,
   context,
   createContextReader,
@@ -140,7 +141,7 @@ const compactedRow = (length: number, rounds: number, random: () => number): Row
     upToId: last.id,
   };
   tree.apply(compaction);
-  const reader = createContextReader();
+  const reader = createContextReader(tree);
   reader.at(tree.newest);
   let next = seq + 1;
   const prepare = () => {
@@ -164,6 +165,35 @@ const compactedRow = (length: number, rounds: number, random: () => number): Row
   };
   const [time = 0] = timesOf(rounds, { prepare, run });
   const work = `context of a ${length.toLocaleString("en")}-entry line, 20 kept by a compaction, warm`;
+  return row(work, (time / MOVES) * 1000, "µs", 200);
+};
+
+/** A reply that streams at the end of a line without compaction: the context is asked for after each token. */
+const tokenRow = (length: number, rounds: number, random: () => number): Row => {
+  const entries: LogRecord[] = history(length - 1, 0, random);
+  const tree = foldOf(entries);
+  const [id] = newIds(1, random) as [EntryId];
+  const last = (tree.newest as TreeNode).entry;
+  const streaming = { ...message(id, last.id, last.seq + 1), status: "streaming" } satisfies MessageEntry;
+  tree.apply(streaming);
+  const reader = createContextReader(tree);
+  reader.at(tree.newest);
+  let at = 0;
+  const token = (): Append => {
+    const seq = (streaming.seq + 1 + at) as Seq;
+    return { kind: "append", id, seq, time: CREATED_AT, at: at++, deltas: [{ text: "." }] };
+  };
+  const prepare = () => Array.from({ length: MOVES }, token);
+  const run = (tokens: readonly Append[]): number => {
+    let read = 0;
+    for (const each of tokens) {
+      tree.apply(each);
+      read += reader.at(tree.newest).length;
+    }
+    return read;
+  };
+  const [time = 0] = timesOf(rounds, { prepare, run });
+  const work = `context of a ${length.toLocaleString("en")}-entry line, one token at its end, warm`;
   return row(work, (time / MOVES) * 1000, "µs", 200);
 };
 
@@ -215,6 +245,7 @@ export const run: Bench = async ({ isQuick }) => {
   return [
     ...(await chainRows(isQuick ? 50_000 : 200_000, random)),
     alternativesRow(random),
+    tokenRow(10_000, isQuick ? 5 : 20, random),
     compactedRow(isQuick ? 20_000 : 100_000, isQuick ? 5 : 20, random),
     ...(await forkRows(isQuick ? 10_000 : 100_000)),
   ];

@@ -1,11 +1,13 @@
 /** `espalier export`: every format, to a file and to the output, from files and from their server. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { RunId } from "@espalier/shared";
 import { afterEach, expect, test } from "vitest";
 import { GARDEN } from "../export/garden.js";
 import { recordsIn } from "../export/kit.js";
+import { register, run as runRecord } from "../shared/records.js";
 import { cleanUp, createFolder, run, serve } from "./command.js";
-import { fill } from "./logs.js";
+import { fill, reply } from "./logs.js";
 
 afterEach(cleanUp);
 
@@ -127,6 +129,38 @@ test("a server gives the same entries, registers and origin, and documents to th
     expect(stdout).toBe(fromFiles[index]);
   }
 }, 60_000);
+
+test("what a running server does not tell is said on stderr, and is exported when it is stopped", async () => {
+  const dir = createFolder();
+  const answered = [runRecord("r1", 1, "done"), reply(2, 0, "first", { runId: "r1" as RunId })];
+  const long = Array.from({ length: 1100 }, (_, index) => reply(index + 3, index + 2));
+  await fill(dir, {
+    long: [...answered, ...long],
+    anew: [...answered, register("reset", 3, "r"), reply(4, 0)],
+    plans: GARDEN,
+  });
+  const server = await serve(["--dir", dir]);
+  const { code, stderr } = await run(["export", "long", "--dir", dir]);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr:
+      "espalier: this is not all of long; its running server does not tell 1 run that has ended" +
+      " (all of it is exported when the server is stopped)\n",
+  });
+  const file = join(createFolder(), "anew.jsonl");
+  const reset = await run(["export", "anew", "--out", file, "--json", "--dir", dir]);
+  expect(JSON.parse(reset.stdout)).toMatchObject({ session: "anew" });
+  expect(reset.stderr).toMatch(
+    /^espalier: this is not all of anew; .+ what came before its last reset \(.+\)\n$/,
+  );
+  for (const ask of [["plans"], ["anew", "--format", "markdown"], ["anew", "--leaf", "e4"]])
+    expect((await run(["export", ...ask, "--dir", dir])).stderr).toBe("");
+  await server.stop();
+  const whole = await run(["export", "anew", "--dir", dir]);
+  expect(whole.stderr).toBe("");
+  expect(recordsIn(whole.stdout).length).toBeGreaterThan(recordsIn(readFileSync(file, "utf8")).length);
+  expect((await run(["export", "--help"])).stdout).toMatch(/running server does not tell/);
+}, 30_000);
 
 test("[F2] a fork that shares is exported with what it shares, and needs nobody else", async () => {
   const dir = await filled();

@@ -1,5 +1,6 @@
 /** `espalier fork`, `rm` and `ls`: sessions that come from each other, from files and from their server. */
-import { existsSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { LogRecord } from "@espalier/shared";
@@ -73,6 +74,26 @@ describe.each(MODES)("fork, %s", (mode) => {
   });
 });
 
+test.each(MODES)(
+  "an unknown entry is told with the way to see those that there are, %s",
+  async (mode) => {
+    const dir = await filled(mode);
+    for (const ask of [
+      ["fork", "plans", "--at", "zz"],
+      ["show", "plans", "--leaf", "zz"],
+      ["export", "plans", "--leaf", "zz"],
+      ["export", "plans", "--leaf", "zz", "--format", "html"],
+    ])
+      expect(await run([...ask, "--dir", dir])).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          /^espalier: .+ no entry zz \(`espalier tree plans` shows its entries\)\n$/,
+        ),
+      });
+  },
+  20_000,
+);
+
 describe.each(MODES)("rm, %s", (mode) => {
   test("[F4][F8] it deletes for good, with sidechains; what shared with it stays whole", async () => {
     const logs = { plans: GARDEN, "plans/helper": [reply(1, 0)], other: [reply(1, 0)] };
@@ -97,6 +118,45 @@ describe.each(MODES)("rm, %s", (mode) => {
     const { code, stdout, stderr } = await run(["rm", "a", "none", "b", "--yes", "--json", "--dir", dir]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '{"deleted":["a","b"]}\n' });
     expect(stderr).toMatch(/^espalier: unable to delete none; there is no such session \(.+\)\n$/);
+  });
+});
+
+describe("rm in a directory that is not the server's", () => {
+  const copied = async (...how: string[]): Promise<{ dir: string; copy: string }> => {
+    const dir = await filled("server");
+    const copy = join(createFolder(), "copy");
+    execFileSync("cp", [...how, dir, copy]);
+    expect(existsSync(join(copy, ".espalier", "server.json"))).toBe(true);
+    return { dir, copy };
+  };
+  const hasPlans = async (dir: string): Promise<boolean> =>
+    (await run(["ls", "--json", "--dir", dir])).stdout.includes('"plans"');
+
+  test("of a copy deletes in the copy alone, while the server runs on what it was copied from", async () => {
+    const { dir, copy } = await copied("-r");
+    expect(await run(["rm", "plans", "--yes", "--dir", copy])).toMatchObject({ code: 0, stderr: "" });
+    expect(await hasPlans(copy)).toBe(false);
+    expect(await hasPlans(dir)).toBe(true);
+    const followed = await run(["tail", "plans", "--dir", copy]);
+    expect(followed).toMatchObject({ code: 1, stderr: expect.stringContaining("no server runs on") });
+  });
+
+  test("a copy that shares its files is left alone by both", async () => {
+    const { dir, copy } = await copied("-al");
+    expect(await run(["rm", "plans", "--yes", "--dir", copy])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/unable to open .+copy; process \d+ has had it/),
+    });
+    rmSync(copy, { recursive: true });
+    expect(await hasPlans(dir)).toBe(true);
+  });
+
+  test("one that was moved while its server runs is still the server's", async () => {
+    const dir = await filled("server");
+    const moved = join(createFolder(), "moved");
+    renameSync(dir, moved);
+    const { code, stdout } = await run(["ls", "--json", "--dir", moved]);
+    expect({ code, count: JSON.parse(stdout).sessions.length }).toEqual({ code: 0, count: 1 });
   });
 });
 

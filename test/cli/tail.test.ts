@@ -100,6 +100,25 @@ describe("for a person", () => {
     expect(shown(tail)).toContain('[search: input] {"q":"shade"}\n[search: done]  → ["fern"]\n');
   });
 
+  test("an outcome without a change of state is told, and what was replaced is told whole", async () => {
+    const { dir, prompt, stream } = await begin();
+    const tail = start(["tail", "plans", "--dir", dir]);
+    await tail.said(/Tell me/);
+    const writer = stream(prompt.id);
+    writer.append("abc");
+    await tail.said(/abc/);
+    writer.set(0, { text: "XYZ rewritten" });
+    await tail.said(/\[rewritten\] XYZ rewritten/);
+    writer.push({ type: "tool-call", callId: "c", name: "search", input: "", state: "running" });
+    await tail.said(/\[search: running\]/);
+    writer.set(1, { output: "half of it" });
+    await tail.said(/half of it/);
+    writer.set(1, { error: "it broke" });
+    await tail.said(/it broke/);
+    await writer.end();
+    await tail.stop("SIGINT");
+  });
+
   test("[J3] the server's death is told on stderr, and every token is still shown once", async () => {
     const { dir, prompt, stream, ...first } = await begin();
     let { server } = first;

@@ -98,6 +98,22 @@ test("--json tells every entry and what is derived, the same from both", async (
   expect(sorted(fromServer)).toEqual(sorted(fromFiles));
 });
 
+test("[F8] what a running server does not tell of a session that was reset is said on stderr", async () => {
+  const dir = createFolder();
+  await fill(dir, { garden: [...GARDEN, register("reset", 10, "r"), reply(11, 0)], other: GARDEN });
+  const ask = ["tree", "garden", "--dir", dir];
+  expect((await run(ask)).stderr).toBe("");
+  await serve(["--dir", dir]);
+  for (const more of [[], ["--json"]]) {
+    const { code, stderr } = await run([...ask, ...more]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^espalier: this is not all of garden; .+ before its last reset \(.+ stopped\)\n$/,
+    );
+  }
+  expect((await run(["tree", "other", "--dir", dir])).stderr).toBe("");
+});
+
 describe("[T5] size", () => {
   test("a chain of 200,000 is drawn straight down", async () => {
     const dir = createFolder();
@@ -203,6 +219,8 @@ describe("ls", () => {
     );
     expect(lines.find((line) => line.startsWith("old"))).toMatch(/An old one$/);
     expect(lines.find((line) => line.startsWith("broken"))).toMatch(/damaged: .*line \d/);
+    const { sessions } = JSON.parse((await run(["ls", "--json", "--dir", dir])).stdout);
+    for (const { changedAt } of sessions) expect(changedAt).toSatisfy(Number.isInteger);
     const refused = await run(["tree", "broken", "--dir", dir]);
     expect(refused).toMatchObject({
       code: 1,

@@ -1,13 +1,19 @@
 /** More registers than a join gives (G1), and a context longer than what is loaded (C2). */
-import type { EntryId, Session } from "@espalier/client";
+import type { EntryId, PrincipalId, Session } from "@espalier/client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createWorld, open, say, textsOf, type World } from "../kit/world.js";
+import { createEpochStore, type EpochStore } from "./epoch-store.js";
 
 let world: World;
+let store: EpochStore;
 let a: Session;
 
 beforeEach(async () => {
-  world = await createWorld();
+  store = createEpochStore();
+  world = await createWorld({
+    store,
+    authenticate: ({ token }) => ({ id: token as PrincipalId, admin: true }),
+  });
   a = (await open(world, world.client("ann"))).session;
   await say(world, a.view, "one");
 });
@@ -87,5 +93,55 @@ describe("[C2] the context of a line that is not loaded", () => {
     const none = session.context("nowhere" as EntryId);
     await world.settle();
     expect(await none).toMatchObject({ code: "not_found" });
+  });
+
+  /** Lets what is under way arrive but for what one client says or hears, until a test holds. */
+  const deliverUntil = async (isDone: () => boolean, without?: string): Promise<void> => {
+    while (!isDone()) {
+      for (const pair of [...world.network.pairs]) {
+        if (pair.owner === without) continue;
+        if (pair.toServer > 0) pair.deliverToServer();
+        if (pair.toClient > 0 && !isDone()) pair.deliverToClient();
+      }
+      world.clock.runDeferred();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  /** Bob asks for a context of three pages, and something happens before the second is answered. */
+  const readAround = async (happens: (ids: readonly EntryId[]) => Promise<unknown>) => {
+    const ids = Array.from({ length: 2500 }, (_, index) => a.view.send(`m${index}`).id as EntryId);
+    await world.settle();
+    const { session } = await open(world, world.client("bob"));
+    const leafId = ids.at(-1) as EntryId;
+    const asked = session.context(leafId);
+    const before = requests("context");
+    await deliverUntil(() => requests("context") === before + 2);
+    let hasHappened = false;
+    void happens(ids).then(() => {
+      hasHappened = true;
+    });
+    await deliverUntil(() => hasHappened, "bob");
+    await world.advance(60_000);
+    const whole = a.context(leafId);
+    await world.settle();
+    return { read: await asked, whole: await whole, asked: requests("context") - before };
+  };
+
+  test("[L2] what is erased while its pages come is not in it: they are asked for again", async () => {
+    const { read, whole, asked } = await readAround((ids) => a.erase(ids[2400] as EntryId));
+    expect(read).toEqual(whole);
+    expect(whole).toHaveLength(2500);
+    expect(asked).toBeGreaterThan(3);
+  });
+
+  test("[D2] pages of another epoch are not put to those of this one", async () => {
+    const { read, whole, asked } = await readAround(async () => {
+      world.stopServer();
+      store.begin();
+      await world.startServer();
+    });
+    expect(read).toEqual(whole);
+    expect(asked).toBeGreaterThan(3);
   });
 });

@@ -1,6 +1,9 @@
 /** Names, labels, pins and what else people set beside the entries, as several clients see them. */
 import type { Client, EntryId, PrincipalId, Session, View } from "@espalier/client";
+import { createMemoryStore } from "@espalier/server";
+import type { Epoch } from "@espalier/shared";
 import { beforeEach, describe, expect, test } from "vitest";
+import { createFaultStore } from "../kit/fault-store.js";
 import { createWorld, open, say, textsOf, type World } from "../kit/world.js";
 
 let world: World;
@@ -70,6 +73,41 @@ describe("[G1] a mark shows at once", () => {
     expect(await Promise.all(sets)).toEqual([null, null, null]);
     expect([b.marks.pins.has(at(2)), b.marks.labels.get(at(2))]).toEqual([true, "last"]);
     expect(requests("register") - before).toBeLessThanOrEqual(4);
+  });
+
+  test("a list is told in the log's order, also where another's came after one's own before the answer", async () => {
+    const store = createFaultStore(createMemoryStore({ newEpoch: () => "epoch" as Epoch }));
+    world = await createWorld({ store });
+    a = (await open(world, world.client("ann"))).session;
+    b = (await open(world, world.client("bob"))).session;
+    await say(world, a.view, "one");
+    store.isSyncHeld = true;
+    void a.marks.pins.set(at(0), true);
+    await settle();
+    void b.marks.pins.set(at(1), true);
+    await settle();
+    let told = a.marks.pins.list();
+    a.subscribe(() => {
+      told = a.marks.pins.list();
+    });
+    store.isSyncHeld = false;
+    store.sync();
+    await settle();
+    expect(a.marks.pins.list()).toEqual([at(0), at(1)]);
+    expect(told).toBe(a.marks.pins.list());
+    expect(b.marks.pins.list()).toEqual([at(0), at(1)]);
+  });
+
+  test("a name that is on its way to another place has no time yet", async () => {
+    void a.marks.branches.set("here", at(0));
+    await settle();
+    const time = a.marks.branches.timeOf("here");
+    expect(time).toEqual(expect.any(Number));
+    await world.advance(1000);
+    void a.marks.branches.set("here", at(1));
+    expect(a.marks.branches.timeOf("here")).toBeNull();
+    await settle();
+    expect(a.marks.branches.timeOf("here")).toBeGreaterThan(time as number);
   });
 
   test("somebody else's that came later stands, though one's own shows until it is answered", async () => {

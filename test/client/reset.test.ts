@@ -1,6 +1,7 @@
 /** A new logical session in the same place (F8), as views see it. */
 import type { Client, EntryId, Session, View, ViewState } from "@espalier/client";
 import { beforeEach, describe, expect, test } from "vitest";
+import { at, say as draft, joinedAs, publish, publishWithRun } from "../kit/raw.js";
 import { createWorld, open, say, textsOf, type World } from "../kit/world.js";
 
 let world: World;
@@ -113,6 +114,39 @@ describe("[F8] a reset", () => {
     };
     expect(await shown(following)).toEqual(["anew"]);
     expect(await shown(held)).toEqual(["one"]);
+  });
+
+  test("[V3] a view of the newest entry does not go back with a run that goes on writing", async () => {
+    const view = a.createView({ follow: "newest" });
+    await settle();
+    const { client, ch } = await joinedAs(world, "agent", { session: "s" });
+    await client.ask(publishWithRun(ch, { id: "run", place: { after: leafOf(view) } }));
+    await client.ask({ type: "claim", ch, id: "run" });
+    await reset();
+    const late = (await open(world, world.client("cid"))).session.createView({ follow: "newest" });
+    await settle();
+    await say(world, a.view, "anew");
+    for (const id of ["more", "still"]) {
+      await client.ask(publish(ch, at(undefined, draft(id, id, { runId: "run" }))));
+      await settle();
+      for (const each of [view, late]) expect(textsOf(each)).toEqual(["anew"]);
+    }
+    await say(world, b.view, "next");
+    for (const each of [view, late]) expect(textsOf(each)).toEqual(["anew", "next"]);
+  });
+
+  test("[V3] it goes to a line of now of which nothing is loaded, once it is known to be one", async () => {
+    await reset();
+    await say(world, a.view, ...Array.from({ length: 20 }, (_, index) => `m${index}`));
+    b.view.branch(null);
+    await say(world, b.view, "other", "line");
+    const late = world.client("cid").session("s", { view: { limit: 1 } });
+    const view = late.createView({ follow: "newest", limit: 1 });
+    await settle();
+    expect(textsOf(view)).toEqual(["line"]);
+    await say(world, a.view, "here");
+    expect(textsOf(view)).toEqual(["here"]);
+    expect(view.snapshot).toMatchObject({ isLoading: false, hasOlder: true });
   });
 
   test("a client that comes later sees what came since, and nothing else", async () => {

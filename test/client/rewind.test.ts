@@ -1,5 +1,5 @@
 /** What one can go back past, and going there; and what else is read of a shown line. */
-import type { Client, EntryId, Prompt, Session, View } from "@espalier/client";
+import type { Client, EntryId, PrincipalId, Prompt, Session, View } from "@espalier/client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createWorld, open, say, textsOf, type World } from "../kit/world.js";
 
@@ -193,6 +193,23 @@ describe("what is read of a shown line", () => {
       await texts({ edit: (message: { role: string }) => (message.role === "user" ? null : message) }),
     ).toEqual([["assistant", "answer"]]);
     expect(textsOf(view)[0]).toBe("one");
+  });
+
+  test("[C10] what was refused is not read by the model", async () => {
+    world = await createWorld({
+      authenticate: ({ token }) => ({
+        id: token as PrincipalId,
+        may: (act) => token === "ann" || act !== "write",
+      }),
+    });
+    const { session } = await open(world, world.client("ann"));
+    await say(world, session.view, "one");
+    const bob = (await open(world, world.client("bob"))).view;
+    await say(world, bob, "refused");
+    expect(textsOf(bob)).toEqual(["one", "refused (failed)"]);
+    const messages = bob.context();
+    await settle();
+    expect(await messages).toMatchObject([{ parts: [{ text: "one" }] }]);
   });
 
   test("[C6] [C7] settings and the state of a tool call are those of the line", async () => {

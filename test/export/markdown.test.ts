@@ -4,6 +4,7 @@ import type { EntryId, LogRecord } from "@espalier/shared";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { exportMarkdown } from "../../server/src/export/markdown.js";
+import { quoted } from "../../server/src/export/markdown-text.js";
 import { message, register } from "../shared/records.js";
 import { GARDEN } from "./garden.js";
 import { hostileText } from "./hostile.js";
@@ -11,7 +12,10 @@ import { conversationOf, textOf } from "./kit.js";
 
 type Token = { type: string; tag: string; level: number; content: string; children: Token[] | null };
 const createMarkdown = createRequire(new URL("../../server/package.json", import.meta.url))("markdown-it");
-const parser = createMarkdown({ html: true }) as { parse(text: string, env: object): Token[] };
+type Parser = { parse(text: string, env: object): Token[] };
+const parser = createMarkdown({ html: true }) as Parser;
+/** What a renderer with tables reads, and one without. */
+const parsers = [parser, createMarkdown("commonmark", { html: true, maxNesting: 100 }) as Parser];
 
 /** Headings of the document itself, as `h2 Words`. */
 const headingsOf = (text: string): string[] => {
@@ -23,8 +27,8 @@ const headingsOf = (text: string): string[] => {
 
 /** Everything that a renderer would take for HTML. */
 const htmlOf = (text: string): string[] =>
-  parser
-    .parse(text, {})
+  parsers
+    .flatMap((each) => each.parse(text, {}))
     .flatMap((token) => [token, ...(token.children ?? [])])
     .filter(({ type }) => type.startsWith("html_"))
     .map(({ content }) => content.trim());
@@ -115,6 +119,30 @@ test("whatever is said, it makes no heading, section or HTML of the document", a
       expect(text).not.toMatch(/(?![\n\t])\p{Cc}/u);
     }),
     { numRuns: 500 },
+  );
+}, 120_000);
+
+const IMAGE = "<img src=x onerror=alert(1)>";
+
+test.each([
+  ["a backtick in a link's address", `[a](\`)${IMAGE} \``],
+  ["a backtick in a link's title", `[a](b "\`")${IMAGE} \``],
+  ["what is no table to everyone", `|a|\n|-|\nb\n    ${IMAGE}`],
+  ["a cell whose code ends in the next one", `|a|b|\n|-|-|\n|\`|${IMAGE}\`|`],
+  ["a label that another message defines", `[a][\`]${IMAGE} \``],
+])("raw HTML is out of force behind %s", async (_, said) => {
+  const text = await write([message("a", null, 1, { parts: [{ type: "text", text: said }] })]);
+  expect(text).toContain("&lt;img src=x");
+  expect(text).not.toContain("<img");
+});
+
+test("whatever Markdown is quoted, no renderer takes any of it for raw HTML", () => {
+  fc.assert(
+    fc.property(hostileText, (said) => {
+      expect(htmlOf(quoted(`x${said}`))).toEqual([]);
+      expect(htmlOf(quoted(said))).toEqual([]);
+    }),
+    { numRuns: 3000 },
   );
 }, 120_000);
 

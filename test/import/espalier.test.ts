@@ -1,8 +1,9 @@
 /** Espalier's own files: exports, and sessions' files as the store writes them; also damaged ones. */
-import { type LogRecord, sizeOfDeltas } from "@espalier/shared";
+import { type Erase, type LogRecord, sizeOfDeltas } from "@espalier/shared";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { detectEspalier, importEspalier } from "../../server/src/import/espalier.js";
+import { withErasures } from "../../server/src/store/erasing.js";
 import { foldOf, randomWholeLog } from "../export/kit.js";
 import { append, message, register, streaming } from "../shared/records.js";
 import { collect, collectWhole, memorySource, options, soleSession } from "./kit.js";
@@ -210,4 +211,51 @@ test("[L5] what has no type, or a part without one, is no record of any version"
   const session = await one(message("a", null, 1), untyped, oddPart, { ...message("d", "a", 4), type: 7 });
   expect(session.records.map((record) => "id" in record && record.id)).toEqual(["a"]);
   expect(session.summary.reports).toHaveLength(3);
+});
+
+test("[L2] an erased entry whose erase is lost is taken for erased by its author, and told", async () => {
+  const { parts: _, role, ...rest } = message("b", null, 1);
+  const session = soleSession(await read(lines(OWN, { ...rest, type: "erased", role })));
+  expect(session.records).toMatchObject([{ id: "b", erasedAt: rest.time, erasedBy: rest.author }]);
+  expect(session.summary.reports).toEqual([
+    "line 2: b was erased, and nothing says when or by whom; taken for its author",
+  ]);
+});
+
+test("[L2] an erased entry with appends comes back as a reader of the store sees it", async () => {
+  const usage = { input: 1, output: 2 };
+  const erase = { kind: "erase", id: "a", seq: 4, time: 44, author: "root" } as Erase;
+  const log: LogRecord[] = [
+    streaming("a", null, 1),
+    append("a", 2, 0, ["one "]),
+    append("a", 3, 4, ["two"], { status: "complete", usage }),
+    erase,
+  ];
+  const whole = withErasures(log);
+  const stored = whole.map((each) => {
+    if (each.kind !== "entry" || each.type !== "erased") return each;
+    const { erasedAt: _at, erasedBy: _by, usage: _usage, ...bare } = each;
+    return { ...bare, rev: each.seq };
+  });
+  const { records, summary } = soleSession(await read(lines(OWN, ...stored)));
+  expect(records).toEqual(whole);
+  expect(summary.reports).toEqual([]);
+});
+
+test("[import] sessions put one behind the other have the same ids at every import", async () => {
+  const text = lines(
+    ...[{ ...HEADER, id: "no id" }, message("x", null, 1)],
+    ...[HEADER, message("a", null, 1)],
+    ...[HEADER, message("b", null, 1)],
+    ...[HEADER, message("b", null, 1)],
+    ...[HEADER, message("a", null, 1)],
+  );
+  const { sessions, reports } = await read(text);
+  const ids = sessions.map(({ id }) => id);
+  expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), "plans", "plans-2"]);
+  expect(reports).toEqual([
+    "line 7: repeats an earlier session exactly; ignored",
+    "line 9: repeats an earlier session exactly; ignored",
+  ]);
+  expect((await read(text)).sessions.map(({ id }) => id)).toEqual(ids);
 });

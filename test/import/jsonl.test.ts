@@ -99,3 +99,10 @@ describe("[import] lines", () => {
     );
   });
 });
+
+test("[import] of many lines that are none, the first twenty are told, and how many more", async () => {
+  const { values, reports } = await scan(`${"nonsense\n".repeat(300)}{"id":1}\n`);
+  expect(values).toEqual([{ id: 1 }]);
+  expect(reports).toHaveLength(21);
+  expect(reports.at(-1)).toBe("and 280 more lines: not JSON; skipped");
+});

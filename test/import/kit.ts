@@ -87,8 +87,8 @@ export const memorySource = (
     beside: async (name) => open(name),
     list: async (folder) =>
       names
-        .filter((name) => name.startsWith(`${folder}/`))
-        .map((name) => name.slice(folder.length + 1).split("/")[0] as string)
+        .filter((name) => folder === "" || name.startsWith(`${folder}/`))
+        .map((name) => name.slice(folder === "" ? 0 : folder.length + 1).split("/")[0] as string)
         .filter((name, index, all) => all.indexOf(name) === index)
         .sort(),
   };

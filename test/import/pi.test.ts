@@ -162,3 +162,27 @@ describe("[import] pi sessions", () => {
     });
   });
 });
+
+test("[import] sessions put one behind the other are each a session; a repeated header begins none", async () => {
+  const second = { ...HEADER, id: "p2" };
+  const records = [HEADER, user("a", null), HEADER, second, user("a", null, "other"), user("b", "a"), HEADER];
+  const { sessions } = await importRecords([...records, user("c", "a")]);
+  expect(sessions.map(({ id, summary }) => [id, summary.activeLine])).toEqual([
+    ["p1", ["a", "c"]],
+    ["p2", ["a", "b"]],
+  ]);
+  const { sessions: odd } = await importRecords([
+    HEADER,
+    user("a", null),
+    { ...second, id: "p 2" },
+    user("b", null),
+  ]);
+  expect(odd.map(({ id }) => id)).toEqual(["p1", "p-2"]);
+});
+
+test("[import] of a file of another format there is no session, and it is said so", async () => {
+  await expect(importRecords([{ a: 1 }, { b: 2 }])).rejects.toMatchObject({
+    code: "invalid",
+    message: "unable to import p.jsonl; it holds no record of pi",
+  });
+});

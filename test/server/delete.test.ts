@@ -91,6 +91,25 @@ describe("[F8] a deleted session", () => {
     expect(codeOf(await client.ask(joinMessage({ session: "s/four" })))).toBe("not_found");
   });
 
+  test("[F5] removes sidechains together, so that many take no longer than the disk needs", async () => {
+    const store = createStore();
+    const { world, client } = await begin(await createForestWorld({ store }));
+    for (let index = 0; index < 5; index += 1) await begin(world, "root", ["x"], `s/n${index}`);
+    const { remove } = store;
+    let underWay = 0;
+    let most = 0;
+    store.remove = async (id) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise((resolve) => setImmediate(resolve));
+      underWay -= 1;
+      return remove(id);
+    };
+    expectType(await client.ask(deleteMessage("s")), "ack");
+    expect(most).toBe(5);
+    expect(await list(client, { of: "s" })).toEqual([]);
+  });
+
   test("leaves no sidechain behind that is begun meanwhile", async () => {
     const { world, client } = await begin(await createForestWorld());
     const late = await joinedAs(world, "late", { session: "s/late" });

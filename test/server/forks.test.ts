@@ -117,11 +117,16 @@ describe.each(MODES)("[F1] [F2] by %s", (mode) => {
     expect(await lineOf(world, "t")).toEqual(["mine"]);
   });
 
-  test("its repeat is acknowledged, also with an entry further down the line; another one is not", async () => {
+  test("[L4] its repeat is acknowledged; another entry, mode or origin under its id is a conflict", async () => {
     const { world, client, ch } = await begin(await createForestWorld());
     await grow(client, ch, "a", "other");
-    for (const entry of ["b", "b", "c"]) expect(await fork(client, "t", { entry }, mode)).toBe("b");
-    for (const entry of ["a", "other", null])
+    for (let times = 0; times < 2; times += 1)
+      expect(await fork(client, "t", { entry: "b" }, mode)).toBe("b");
+    for (const entry of ["b", "c"])
+      expect(await client.ask(forkMessage("t", { entry }, mode === "copy" ? "share" : "copy"))).toMatchObject(
+        { error: { code: "conflict" } },
+      );
+    for (const entry of ["a", "c", "other", null])
       expect(await client.ask(forkMessage("t", { entry }, mode))).toMatchObject({
         error: { code: "conflict" },
       });

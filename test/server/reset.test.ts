@@ -158,6 +158,42 @@ describe("[F8] after a reset", () => {
   });
 });
 
+describe("[F8] an alternative to the first entry of before", () => {
+  test.each([{ forkOf: "a" }, { regenerate: "a" }, { regenerate: "b" }])(
+    "is refused, since it would begin a line of now: %o",
+    async (place) => {
+      const { world, client, ch } = await joined();
+      const items = "forkOf" in place ? [at(place, say("x"))] : [];
+      const answers = [
+        await client.ask(publishWithRun(ch, { id: "run", place })),
+        ...(items.length === 0 ? [] : [await client.ask(publish(ch, ...items))]),
+      ];
+      for (const answer of answers)
+        expect(answer).toMatchObject({
+          error: { code: "unknown_parent", message: expect.stringContaining("before the session was reset") },
+        });
+      expect(await lineOf(world, "s")).toEqual([]);
+    },
+  );
+
+  test("to a later one goes on under its parent", async () => {
+    const { world, client, ch } = await joined();
+    expectType(await client.ask(publish(ch, at({ forkOf: "b" }, say("x")))), "ack");
+    expect((await world.fold("s")).get("x" as EntryId)?.entry.parentId).toBe("a");
+    expect(await lineOf(world, "s")).toEqual([]);
+  });
+
+  /** A line that no prompt begins, reset. */
+  const joined = async () => {
+    const begun = await begin(await createForestWorld(), "root", []);
+    const { client, ch } = begun;
+    await client.ask(publish(ch, follow(null, say("a", "a", { role: "assistant" }))));
+    await client.ask(publish(ch, follow("a", say("b", "b", { role: "assistant" }))));
+    expectType(await client.ask(reset(ch, "r1")), "ack");
+    return begun;
+  };
+});
+
 describe("[F8] a reset's value", () => {
   test("is an id of its own; its repeat does nothing, and no earlier one is used again", async () => {
     const { world, client, ch } = await resetSession();

@@ -78,6 +78,9 @@ describe("[C9] usage", () => {
     expect(await usageOf(client, ch)).toMatchObject({ output: 0 });
     await client.ask(publish(ch, follow(null, say("x", "x", { usage: used(7) }))));
     expect(await usageOf(client, ch)).toMatchObject({ output: 7 });
+    await client.ask(publish(ch, at(undefined, say("late", "late", { runId: "run", usage: used(50) }))));
+    expect(await usageOf(client, ch)).toMatchObject({ output: 7 });
+    expect(await usageOf(client, ch, { run: "run" })).toMatchObject({ output: 60 });
     expect(await usageOf(client, ch, { leaf: "b" })).toMatchObject({ output: 10 });
   });
 

@@ -1,5 +1,6 @@
 import {
   type ContextMessage,
+  type ContextReader,
   context,
   contextEntries,
   createContextReader,
@@ -54,8 +55,9 @@ describe("any conversation", () => {
   test("[C4] [S8] a reader says at every leaf what the context of its path says", () => {
     fc.assert(
       fc.property(contextSteps, (steps) => {
-        const reader = createContextReader();
-        for (const { leaf } of play(steps)) {
+        let reader: ContextReader | undefined;
+        for (const { tree, leaf } of play(steps)) {
+          reader ??= createContextReader(tree);
           expect(reader.at(leaf)).toEqual(context(pathOf(leaf)));
           expect(reader.at(leaf)).toBe(reader.at(leaf));
         }
@@ -76,8 +78,9 @@ describe("any conversation", () => {
   test("[C2] [C7] has the same context and settings by the entries that they are made of", () => {
     fc.assert(
       fc.property(contextSteps, (steps) => {
-        const reader = createContextReader();
-        for (const { leaf } of play(steps)) {
+        let reader: ContextReader | undefined;
+        for (const { tree, leaf } of play(steps)) {
+          reader ??= createContextReader(tree);
           const path = pathOf(leaf);
           const entries = reader.entries(leaf);
           expect(entries).toEqual(contextEntries(path));
@@ -114,7 +117,7 @@ describe("a reader", () => {
 
   test("[S8] gives the messages of entries that did not change as the same objects", () => {
     const tree = treeOf(...chain(...chats, reply("b", [text("b")], { status: "streaming" })));
-    const reader = createContextReader();
+    const reader = createContextReader(tree);
     const first = reader.at(node(tree, "b"));
     tree.apply(append("b", 9, 0, ["c"]));
     const second = reader.at(node(tree, "b"));
@@ -132,7 +135,7 @@ describe("a reader", () => {
 
   test("[C6] a result that comes takes the place of what was put in for it", () => {
     const tree = treeOf(...chain(...chats.slice(0, 3), user("v")));
-    const reader = createContextReader();
+    const reader = createContextReader(tree);
     expect(read(reader.at(node(tree, "v"))).slice(2)).toEqual([
       "assistant: x?",
       "tool: x=interrupted",
@@ -145,7 +148,7 @@ describe("a reader", () => {
 
   test("[L2] an entry that is erased above the leaf, or above a cut, is not sent again", () => {
     const tree = treeOf(...chain(...chats, compaction("K", null, "t"), user("v"), user("w")));
-    const reader = createContextReader();
+    const reader = createContextReader(tree);
     expect(read(reader.at(node(tree, "w")))).toEqual(["system: s", "user: sum K", "user: v", "user: w"]);
     tree.apply(erased(node(tree, "s").entry, 20));
     tree.apply(erased(node(tree, "v").entry, 21));
@@ -162,7 +165,7 @@ describe("a reader", () => {
   test("[T4] older entries that are loaded later are read from then on", () => {
     const path = chain(system("s"), user("u"), reply("a"), compaction("K", "a", "a"), user("v"));
     const window = treeOf(...path.slice(2));
-    const reader = createContextReader();
+    const reader = createContextReader(window);
     expect(read(reader.at(node(window, "v")))).toEqual(["user: sum K", "assistant: a", "user: v"]);
     window.apply(path[1] as Entry);
     window.apply(path[0] as Entry);
@@ -171,8 +174,8 @@ describe("a reader", () => {
   });
 
   test("reads nothing before the first entry", () => {
-    expect(createContextReader().at(null)).toEqual([]);
-    expect(createContextReader().entries(null)).toEqual([]);
+    expect(createContextReader(treeOf()).at(null)).toEqual([]);
+    expect(createContextReader(treeOf()).entries(null)).toEqual([]);
   });
 });
 
@@ -201,16 +204,46 @@ describe("[T6] what a reader costs", () => {
 
   test("is the walk to what it read before", () => {
     const { steps, grow, leaf } = countedLine(chain(...many));
-    const reader = createContextReader();
+    const reader = createContextReader({ rewrites: 0 });
     reader.at(leaf());
     steps.count = 0;
     reader.at(grow(user("v")("u9999", 10_001)));
     expect(steps.count).toBeLessThan(5);
   });
 
+  test("[S8] a token looks at nothing that was final when it was read, an erasure once at all of it", () => {
+    const looks = { count: 0 };
+    const changes = { rewrites: 0 };
+    let held = chain(...many.slice(0, 1000), reply("a", [text("a")], { status: "streaming" }));
+    const nodes: TreeNode[] = held.map((_, index) => ({
+      get entry() {
+        looks.count++;
+        return held[index] as Entry;
+      },
+      get parent() {
+        return nodes[index - 1] ?? null;
+      },
+      children: [],
+    }));
+    const leaf = nodes.at(-1) as TreeNode;
+    const reader = createContextReader(changes);
+    reader.at(leaf);
+    const looked = (change: (entry: Entry) => Entry, place: number): number => {
+      held = held.with(place, change(held.at(place) as Entry));
+      looks.count = 0;
+      expect(reader.at(leaf)).toEqual(context(held));
+      return looks.count;
+    };
+    const token = (entry: Entry): Entry => ({ ...entry, parts: [text("ab")] }) as Entry;
+    expect(looked(token, -1)).toBeLessThan(10);
+    changes.rewrites++;
+    expect(looked((entry) => ({ ...entry, parts: [] }) as Entry, 990)).toBeLessThan(1100);
+    expect(looked(token, -1)).toBeLessThan(10);
+  });
+
   test("[case-C5] is the kept window after a compaction, however long the path above it", () => {
     const { steps, grow, leaf } = countedLine(chain(...many, compaction("K", "u9980", "u9999")));
-    const reader = createContextReader();
+    const reader = createContextReader({ rewrites: 0 });
     expect(reader.at(leaf())).toHaveLength(21);
     steps.count = 0;
     expect(reader.at(grow(user("v")("K", 10_002)))).toHaveLength(22);
@@ -222,6 +255,6 @@ describe("[T6] what a reader costs", () => {
     const tree = treeOf();
     for (let index = 0; index < 200_000; index++)
       tree.apply(user(`u${index}`)(index === 0 ? null : `u${index - 1}`, index + 1));
-    expect(createContextReader().at(tree.get(id("u199999")) ?? null)).toHaveLength(200_000);
+    expect(createContextReader(tree).at(tree.get(id("u199999")) ?? null)).toHaveLength(200_000);
   });
 });

@@ -1,4 +1,13 @@
-import { ID_ALPHABET, ID_LENGTH, isId, isPrincipalId, isSessionId } from "@espalier/shared";
+import {
+  ID_ALPHABET,
+  ID_LENGTH,
+  isId,
+  isPrincipalId,
+  isSessionId,
+  isSidechain,
+  rootOf,
+  type SessionId,
+} from "@espalier/shared";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
@@ -41,4 +50,10 @@ describe("[L8] ids", () => {
     expect(["ann@example.org", "auth0:5f", "a+b"].every(isPrincipalId)).toBe(true);
     expect(["", "@a", "a b", "a/b", "a\n", "x".repeat(129)].some(isPrincipalId)).toBe(false);
   });
+});
+
+test("[L8] a sidechain is named below its root session", () => {
+  const [root, side] = ["s", "s/agent"] as SessionId[] as [SessionId, SessionId];
+  expect([root, side].map(rootOf)).toEqual([root, root]);
+  expect([root, side].map(isSidechain)).toEqual([false, true]);
 });

@@ -1,6 +1,14 @@
-import { newestChild, oldestChild, promptOf, tipOf } from "@espalier/shared";
+import {
+  createRegisters,
+  defaultLeaf,
+  type LogRecord,
+  newestChild,
+  oldestChild,
+  promptOf,
+  tipOf,
+} from "@espalier/shared";
 import { describe, expect, test } from "vitest";
-import { message } from "./records.js";
+import { message, register } from "./records.js";
 import { node, treeOf } from "./trees.js";
 
 describe("walks", () => {
@@ -37,5 +45,26 @@ describe("walks", () => {
       message("y", "x", 6, { role: "tool" }),
     );
     expect(promptOf(node(part, "y"))).toEqual({ prompt: null, top: node(part, "x") });
+  });
+});
+
+describe("[V2] the line that nobody asked for", () => {
+  const leafAfter = (...records: readonly LogRecord[]) => {
+    const registers = createRegisters();
+    for (const record of records) if (record.kind === "register") registers.apply(record);
+    return defaultLeaf(treeOf(...records), registers)?.entry.id ?? null;
+  };
+  const [one, two] = [message("one", null, 1), message("two", null, 2)];
+
+  test("is the newest entry's, or the one that `view:active` named after it", () => {
+    expect(leafAfter(one, register("view:active", 2, "one"), message("two", null, 3))).toBe("two");
+    expect(leafAfter(one, two, register("view:active", 3, "one"))).toBe("one");
+  });
+
+  test("[F8] after a reset it is none, or the one that was named after the reset", () => {
+    const reset = register("reset", 4, "first");
+    expect(leafAfter(one, two, register("view:active", 3, "one"), reset)).toBeNull();
+    expect(leafAfter(one, two, reset, register("view:active", 5, "one"))).toBe("one");
+    expect(leafAfter(one, two, reset, register("view:active", 5, "one"), message("x", null, 6))).toBe("x");
   });
 });

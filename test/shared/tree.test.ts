@@ -12,7 +12,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { randomLog } from "./random-log.js";
-import { append, id, message, seq, streaming } from "./records.js";
+import { append, id, message, register, seq, streaming } from "./records.js";
 import { idsOf, node, treeOf } from "./trees.js";
 
 /** All that a tree says, in a form that can be compared. */
@@ -107,6 +107,30 @@ describe("[T2] alternatives are ordered by seq", () => {
 
   test("roots too", () => {
     expect(idsOf(treeOf(message("b", null, 3), message("a", null, 1)).roots)).toEqual(["a", "b"]);
+  });
+
+  test("[F8] [T4] a line is as old as its first entry, also where that is loaded later", () => {
+    const [one, two] = [message("one", null, 1), message("two", "one", 2)];
+    const [more, still] = [message("more", "two", 5), message("still", "more", 6)];
+    const tree = treeOf(register("reset", 3, "first"), message("anew", null, 4), more, still);
+    expect(tree.topOf(node(tree, "still"))).toBe(node(tree, "more"));
+    expect(tree.newest).toBe(node(tree, "still"));
+    tree.apply(two);
+    tree.apply(one);
+    expect(tree.topOf(node(tree, "still"))).toBe(node(tree, "one"));
+    expect(tree.newest).toBe(node(tree, "anew"));
+    tree.apply(message("again", "still", 7));
+    expect(tree.newest).toBe(node(tree, "anew"));
+    tree.apply(register("reset", 8, "second"));
+    expect(tree.newest).toBeNull();
+  });
+
+  test("[S8] rewrites are counted, tokens are not", () => {
+    const tree = treeOf(streaming("a", null, 1), append("a", 2, 0, ["x"]));
+    tree.apply({ ...append("a", 3, 1, ["y"]), status: "complete" });
+    expect(tree.rewrites).toBe(0);
+    tree.apply({ ...message("a", null, 1), rev: seq(9) });
+    expect(tree.rewrites).toBe(1);
   });
 
   test("[V2] the newest entry is the one with the highest seq, not the last applied", () => {

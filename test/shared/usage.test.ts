@@ -107,6 +107,22 @@ describe("[C9] usage of a session", () => {
     expect(usage.ofRun("r" as RunId).input).toBe(12);
   });
 
+  test("[F8] what a line of before a reset goes on with is its run's, and not the session's", () => {
+    const usage = createSessionUsage();
+    usage.apply(entry("a", 1, used(10), ofRun("r")));
+    usage.apply(register("reset", 4, "first"));
+    usage.apply(entry("b", 5, used(3), ofRun("r")), seq(1));
+    usage.apply({ ...entry("b", 5, used(4), ofRun("r")), rev: seq(6) }, seq(1));
+    usage.apply(run("late", 7, "done", { usage: used(100) }), seq(1));
+    usage.apply(entry("c", 8, used(7)), seq(8));
+    usage.apply(entry("d", 9, used(1)), seq(8));
+    expect(usage.totals().input).toBe(8);
+    expect(usage.ofRun("r" as RunId).input).toBe(14);
+    usage.apply(register("reset", 10, "second"));
+    usage.apply(entry("e", 11, used(2)), seq(8));
+    expect(usage.totals().input).toBe(0);
+  });
+
   test("[F2] what a fork inherited counts on its path, and not as its own", () => {
     const path = [entry("a", 1, used(10)), entry("b", 8, used(3))];
     const usage = createSessionUsage({ inheritedSeq: seq(5) });

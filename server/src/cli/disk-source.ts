@@ -2,8 +2,8 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { EspalierError } from "@espalier/shared";
 import type { Source, SourceFile } from "../import/foreign.js";
+import { unableToImport } from "../import/unable.js";
 
 /** Told of every file that is opened, and of every piece that is read. */
 type ReadListener = { opened(name: string, bytes: number): void; read(bytes: number): void };
@@ -11,14 +11,18 @@ type ReadListener = { opened(name: string, bytes: number): void; read(bytes: num
 const NOBODY: ReadListener = { opened: () => {}, read: () => {} };
 const PIECE_BYTES = 256 * 1024;
 
-/** Null where there is no such file. Rejects where it cannot be looked at. */
+/** Null where there is nothing of that name. Rejects where it is no regular file, or cannot be looked at. */
 export const openDiskSource = async (path: string, listener = NOBODY): Promise<Source | null> => {
   const folder = dirname(path);
   const file = await openFile(path, basename(path), listener);
+  if (file === "other") throw unableToImport(path, "it is not a regular file");
   if (file === null) return null;
   return {
     file,
-    beside: async (name) => (isWithin(name) ? openFile(join(folder, name), name, listener) : null),
+    beside: async (name) => {
+      const found = isWithin(name) ? await openFile(join(folder, name), name, listener) : null;
+      return found === "other" ? null : found;
+    },
     list: async (name) => (isWithin(name) ? namesIn(join(folder, name)) : []),
   };
 };
@@ -29,31 +33,34 @@ const namesIn = async (folder: string): Promise<string[]> => {
     return (await readdir(folder)).sort();
   } catch (error) {
     if (isAbsent(error)) return [];
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new EspalierError("invalid", `unable to read ${folder}; ${reason}`, { cause: error });
+    throw unableToImport(folder, `it cannot be read: ${reasonOf(error)}`, error);
   }
 };
 
-const openFile = async (path: string, name: string, listener: ReadListener): Promise<SourceFile | null> => {
+const openFile = async (
+  path: string,
+  name: string,
+  listener: ReadListener,
+): Promise<SourceFile | "other" | null> => {
   const size = await sizeOf(path);
-  if (size === null) return null;
+  if (size === null || size === "other") return size;
   listener.opened(name, size);
-  return { name, size, read: (from, to) => readPieces({ path, name }, listener, from, to) };
+  return { name, path, size, read: (from, to) => readPieces(path, listener, from, to) };
 };
 
-/** Null where there is no file of that name. */
-const sizeOf = async (path: string): Promise<number | null> => {
+/** Null where there is nothing of that name. */
+const sizeOf = async (path: string): Promise<number | "other" | null> => {
   try {
     const found = await stat(path);
-    return found.isFile() ? found.size : null;
+    return found.isFile() ? found.size : "other";
   } catch (error) {
     if (isAbsent(error)) return null;
-    throw error;
+    throw unableToImport(path, `it cannot be read: ${reasonOf(error)}`, error);
   }
 };
 
 async function* readPieces(
-  { path, name }: { path: string; name: string },
+  path: string,
   listener: ReadListener,
   from = 0,
   to = Number.POSITIVE_INFINITY,
@@ -74,12 +81,11 @@ async function* readPieces(
   } catch (error) {
     // What whoever reads throws is not the file's fault.
     if (fault === null) throw error;
-    const reason = fault instanceof Error ? fault.message : String(fault);
-    throw new EspalierError("invalid", `unable to import ${name}; it cannot be read: ${reason}`, {
-      cause: fault,
-    });
+    throw unableToImport(path, `it cannot be read: ${reasonOf(fault)}`, fault);
   }
 }
+
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isWithin = (name: string): boolean => !/^[/\\]|[\\:\0]/.test(name) && !name.split("/").includes("..");
 

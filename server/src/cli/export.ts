@@ -3,8 +3,9 @@ import { open, rename, rm } from "node:fs/promises";
 import type { EntryId } from "@espalier/shared";
 import type { Conversation } from "../export/conversation.js";
 import { escapeJson, escapeText } from "./escape.js";
-import { CommandError } from "./failure.js";
+import { advisedOfEntry, CommandError } from "./failure.js";
 import { toEntryIdOrNone, toSessionId } from "./ids.js";
+import { lackingIn, sayLacking } from "./lacking.js";
 import { type Output, writeLines } from "./output.js";
 import { openSource, type SourceOptions } from "./source.js";
 import type { Terminal } from "./terminal.js";
@@ -42,7 +43,7 @@ export const runExport = async (
   options: ExportOptions,
   terminal: Terminal,
 ): Promise<void> => {
-  const { out, runtime } = terminal;
+  const { out, err, runtime } = terminal;
   const { all = false, out: file, json = false } = options;
   const id = toSessionId(session);
   const leaf = toEntryIdOrNone(options.leaf);
@@ -57,6 +58,9 @@ export const runExport = async (
   const source = await openSource({ ...options, runtime });
   try {
     const conversation = await source.conversation(id);
+    // The documents and the other shape hold nothing of what lacks, whoever tells it.
+    if (source.isServer && format === "espalier")
+      sayLacking(err, session, lackingIn(conversation, leaf), "exported");
     const pieces = exporter(conversation, { all, leaf });
     if (file === undefined) return await writeOut(pieces, format, out);
     const bytes = await writeFile(pieces, file, runtime.newId());
@@ -64,6 +68,8 @@ export const runExport = async (
       ? escapeJson(JSON.stringify({ session, format, leaf: leaf ?? null, file, bytes }))
       : `exported ${session} to ${file}`;
     await writeLines(out, [line]);
+  } catch (error) {
+    throw advisedOfEntry(error, session);
   } finally {
     await source.close();
   }

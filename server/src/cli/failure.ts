@@ -26,6 +26,13 @@ export const advised = (error: unknown, adviceByCode: Partial<Record<string, str
   return advice === undefined ? error : new CommandError(error.message, advice, { cause: error });
 };
 
+/** The same error; where it is that the session lacks an entry, it says how to see those that it has. */
+export const advisedOfEntry = (error: unknown, session: string): unknown => {
+  if (!(error instanceof EspalierError || error instanceof CommandError)) return error;
+  if (!/; (?:it has|there is) no entry \S+$/.test(error.message)) return error;
+  return new CommandError(error.message, `\`espalier tree ${session}\` shows its entries`, { cause: error });
+};
+
 /** One line, without the program's name. */
 export const lineOf = (error: unknown): string => {
   const { message, advice } = partsOf(error);

@@ -1,6 +1,7 @@
 /** `espalier fork`: makes a session of the line up to an entry of another. */
 import type { EntryId } from "@espalier/shared";
 import { escapeJson } from "./escape.js";
+import { advisedOfEntry } from "./failure.js";
 import { toEntryIdOrNone, toSessionId } from "./ids.js";
 import { writeLines } from "./output.js";
 import { openSource, type SourceOptions } from "./source.js";
@@ -35,6 +36,8 @@ export const runFork = async (session: string, options: ForkOptions, terminal: T
       out,
       json ? [escapeJson(JSON.stringify(forked))] : toText(forked, createStyle(out).bold),
     );
+  } catch (error) {
+    throw advisedOfEntry(error, session);
   } finally {
     await source.close();
   }

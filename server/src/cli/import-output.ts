@@ -7,12 +7,15 @@ import { createStyle } from "./style.js";
 import { countOf } from "./wording.js";
 
 export type ImportPrinter = {
+  /** Something was printed. */
+  isBegun(): boolean;
   session(taken: Taken): Promise<void>;
-  /** Everything was read that could be; `reports` concern no one session. */
+  /** Nothing comes any more; `reports` concern no one session. A text that was begun must be ended. */
   end(reports: readonly string[]): Promise<void>;
 };
 
 export const createTextPrinter = (out: Output): ImportPrinter => ({
+  isBegun: () => false,
   session: async (taken) => {
     out.write(`${describe(taken, out)}\n`);
     await out.drained();
@@ -28,6 +31,7 @@ export const createJsonPrinter = (out: Output): ImportPrinter => {
     await out.drained();
   };
   return {
+    isBegun: () => count > 0,
     session: async ({ summary }) => {
       count += 1;
       await write(`${count === 1 ? BEGIN : ",\n"}${JSON.stringify(summary)}`);

@@ -2,7 +2,7 @@
  * Takes imported sessions into a store, but for those that are there. Short ones are read, and then
  * written beside each other, since each waits for the disk; a long one is written as it is read.
  */
-import type { LogRecord } from "@espalier/shared";
+import type { LogRecord, SessionId } from "@espalier/shared";
 import type { ImportedSession, ImportSummary } from "../import/foreign.js";
 import type { LogHeader, LogStore } from "../store/log-store.js";
 import { CommandError, errorOf } from "./failure.js";
@@ -21,6 +21,14 @@ const MAX_RECORDS = 500;
 
 export const createIntake = (store: LogStore, dir: string, onTaken: OnTaken) => {
   let writes: Promise<Taken>[] = [];
+  /** Those that are taken, on disk or not yet. */
+  const takenIds = new Set<SessionId>();
+
+  /** `ls` lists a sidechain below its session. */
+  const isLost = async (id: SessionId): Promise<boolean> => {
+    const root = rootOf(id);
+    return root !== id && !takenIds.has(root) && (await store.summary(root)) === null;
+  };
 
   const tellFirst = async (): Promise<void> => {
     const [first, ...others] = writes;
@@ -44,7 +52,8 @@ export const createIntake = (store: LogStore, dir: string, onTaken: OnTaken) => 
       const isThere = (await store.summary(session.id)) !== null;
       const { records, isWhole } = isThere ? NOTHING : await readAhead(session.records());
       const write = isThere ? leaveAsIs(session, dir) : install(session, records, store, dir);
-      add(write);
+      takenIds.add(session.id);
+      add((await isLost(session.id)) ? write.then(withoutRoot(dir)) : write);
       if (!isWhole) await write.catch(() => {});
       while (writes.length >= MAX_WRITES) await tellFirst();
     },
@@ -52,6 +61,17 @@ export const createIntake = (store: LogStore, dir: string, onTaken: OnTaken) => 
     drain,
   };
 };
+
+const rootOf = (id: SessionId): SessionId => id.split("/", 1)[0] as SessionId;
+
+const withoutRoot =
+  (dir: string) =>
+  ({ fate, summary }: Taken): Taken => {
+    if (fate !== "imported") return { fate, summary };
+    const { id, reports } = summary;
+    const report = `its session ${rootOf(id)} is not in ${dir}, so \`espalier ls\` does not list it`;
+    return { fate, summary: { ...summary, reports: [...reports, report] } };
+  };
 
 const withReport = (session: ImportedSession, fate: Taken["fate"], report: string): Taken => {
   const summary = session.summary();

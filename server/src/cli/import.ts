@@ -13,6 +13,7 @@ import { filesOf, type NamedFile } from "./import-files.js";
 import { createJsonPrinter, createTextPrinter, type ImportPrinter, nameOf } from "./import-output.js";
 import { createProgress, type Progress, SILENT } from "./import-progress.js";
 import { createIntake, type Taken } from "./import-session.js";
+import { Interrupted } from "./interrupted.js";
 import { say } from "./output.js";
 import { openDirectoryOr } from "./source.js";
 import type { Terminal } from "./terminal.js";
@@ -27,13 +28,15 @@ export const runImport = async (
 ): Promise<void> => {
   const { out, err, runtime } = terminal;
   const { dir, json = false } = options;
-  const progress = json ? SILENT : createProgress(err, runtime);
+  const stop = createStop(terminal);
+  const progress = stop.watched(json ? SILENT : createProgress(err, runtime));
   const directory = createDirectory(dir, terminal);
   const reports: string[] = [];
   const job: Job = {
     options,
     terminal,
     progress,
+    requireGoing: stop.requireGoing,
     printer: json ? createJsonPrinter(out) : createTextPrinter(out),
     store: directory.store,
     readPaths: new Set(),
@@ -47,15 +50,17 @@ export const runImport = async (
   let isBegun = false;
   try {
     for await (const file of filesOf(paths, job.report)) {
+      stop.requireGoing();
       const failure = await importFile(file, job);
       if (failure !== null) failures.push(failure);
     }
     isBegun = directory.isOpen() || failures.length === 0;
   } finally {
     progress.clear();
-    await directory.close();
+    await directory.close().finally(async () => {
+      if (isBegun || job.printer.isBegun()) await job.printer.end(reports);
+    });
   }
-  if (isBegun) await job.printer.end(reports);
   if (failures.length === 1) throw failures[0];
   if (failures.length === 0) return;
   for (const failure of failures) say(err, lineOf(failure));
@@ -64,10 +69,31 @@ export const runImport = async (
   );
 };
 
+/** Ctrl-C ends an import where it next reads or takes something: what was taken by then is whole. */
+const createStop = (terminal: Terminal) => {
+  let isStopped = false;
+  void terminal.untilStopped().then(() => {
+    isStopped = true;
+  });
+  const requireGoing = (): void => {
+    if (isStopped) throw new Interrupted();
+  };
+  const watched = (progress: Progress): Progress => ({
+    ...progress,
+    read: (bytes) => {
+      requireGoing();
+      progress.read(bytes);
+    },
+  });
+  return { requireGoing, watched };
+};
+
 type Job = {
   readonly options: ImportOptions;
   readonly terminal: Terminal;
   readonly progress: Progress;
+  /** @throws Interrupted */
+  readonly requireGoing: () => void;
   readonly printer: ImportPrinter;
   readonly store: () => Promise<LogStore>;
   /** Files that were read with another one. */
@@ -123,7 +149,7 @@ const importFile = async ({ path, isNamed }: NamedFile, job: Job): Promise<unkno
     }
     return null;
   } catch (error) {
-    if (error instanceof CommandError) throw error;
+    if (error instanceof CommandError || error instanceof Interrupted) throw error;
     if (error instanceof EspalierError)
       return advised(error, { invalid: ADVICE, not_found: "check the path" });
     throw error;
@@ -142,13 +168,14 @@ const takeAll = async (importing: Importing, prefix: string, job: Job): Promise<
     progress.taken();
     progress.clear();
     const name = nameOf(taken.summary);
-    for (const line of taken.summary.reports) say(terminal.err, `${name}: ${line}`);
+    for (const line of taken.summary.reports) say(terminal.err, `${prefix}${name}: ${line}`);
     await printer.session(taken);
   };
   let intake: ReturnType<typeof createIntake> | null = null;
   try {
     for await (const session of importing.sessions) {
       tellReports();
+      job.requireGoing();
       intake ??= createIntake(await store(), options.dir, onTaken);
       await intake.take(session);
     }
@@ -162,10 +189,7 @@ const ADVICE = "name a file that one of the known programs exported, and its for
 
 const openSource = async (path: string, progress: Progress): Promise<Source> => {
   const listener = { opened: progress.expect, read: progress.read };
-  const source = await openDiskSource(path, listener).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new EspalierError("invalid", `unable to import ${path}; it cannot be read: ${reason}`);
-  });
+  const source = await openDiskSource(path, listener);
   if (source !== null) return source;
   throw new EspalierError("not_found", `unable to import ${path}; there is no such file`);
 };

@@ -1,5 +1,6 @@
 /**
- * The command line: what may be asked, and how it is understood. Codes: 0, 1 for a failure, 2 for a misuse.
+ * The command line: what may be asked, and how it is understood. Codes: 0, 1 for a failure, 2 for a misuse, 130
+ * where it was stopped before it was done.
  * A command's own code is loaded when it is asked for.
  */
 import { readFileSync } from "node:fs";
@@ -7,11 +8,13 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import type { FormatName } from "../import/detect.js";
 import type { Format } from "./export.js";
 import { lineOf } from "./failure.js";
+import { Interrupted } from "./interrupted.js";
 import { say } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const FAILURE = 1;
 const MISUSE = 2;
+const INTERRUPTED = 130;
 
 /** Resolves with the exit code; says on stderr what went wrong. */
 export const runCommandLine = async (args: readonly string[], terminal: Terminal): Promise<number> => {
@@ -29,6 +32,7 @@ const codeOf = async (args: readonly string[], terminal: Terminal): Promise<numb
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSE;
+    if (error instanceof Interrupted) return INTERRUPTED;
     say(terminal.err, lineOf(error));
     return FAILURE;
   }
@@ -118,6 +122,10 @@ const createProgram = (terminal: Terminal): Command => {
         "espalier export plans --all --out plans.html",
         "espalier export plans --leaf e17 --format markdown",
       ),
+    )
+    .addHelpText(
+      "after",
+      "\nA running server does not tell what came before the last reset, nor all runs that have ended; what lacks\nof an espalier file is said on stderr, and all of it is exported when the server is stopped.\n",
     )
     .action(async (session, options) => (await import("./export.js")).runExport(session, options, terminal));
 

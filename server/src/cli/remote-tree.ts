@@ -4,9 +4,10 @@
  * once; one request a line, or more where it is long.
  */
 import type { Client, Session, View } from "@espalier/client";
-import { createTree, type Entry, type EntryId, type Tree } from "@espalier/shared";
+import { createTree, type Entry, type EntryId, RESET, type Tree } from "@espalier/shared";
 import { CommandError, errorOf } from "./failure.js";
-import { type Names, namesOf } from "./names.js";
+import { namesOf } from "./names.js";
+import type { SessionTree } from "./source.js";
 
 const PAGE = 1000;
 
@@ -14,10 +15,7 @@ const PAGE = 1000;
 type Step = { readonly from: EntryId; readonly by: 1 | -1 };
 
 /** @throws CommandError where there is no such session, or the connection is lost meanwhile */
-export const readRemoteTree = async (
-  client: Client,
-  id: string,
-): Promise<{ tree: Tree; title: string | null; names: Names }> => {
+export const readRemoteTree = async (client: Client, id: string): Promise<SessionTree> => {
   const session = client.session(id);
   try {
     const view = session.createView({ limit: PAGE });
@@ -38,7 +36,12 @@ export const readRemoteTree = async (
       });
       if (tree.size === before) throw lost(id);
     }
-    return { tree, title: session.snapshot.title, names: namesOf(namedIn(session)) };
+    return {
+      tree,
+      title: session.snapshot.title,
+      names: namesOf(namedIn(session)),
+      hasReset: session.register(RESET) !== null,
+    };
   } finally {
     session.close();
   }

@@ -13,6 +13,7 @@ const PAGE = 1000;
 type ServerAddress = { readonly url: string; readonly token: string | undefined };
 
 export const serverSource = (client: Client, address: ServerAddress): Source => ({
+  isServer: true,
   pages: async function* (ask) {
     let after: SessionId | undefined;
     for (let more = true; more; ) {

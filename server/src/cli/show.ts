@@ -1,6 +1,7 @@
 /** `espalier show`: one line of a session as text, or what the model would read at its end. */
 import { type ContextMessage, context, type EntryId, type Settings, settings } from "@espalier/shared";
 import { escapeJson, escapeLine } from "./escape.js";
+import { advisedOfEntry } from "./failure.js";
 import { toEntryIdOrNone, toSessionId } from "./ids.js";
 import { writeLines } from "./output.js";
 import { showEntry, showPart } from "./show-text.js";
@@ -23,6 +24,8 @@ export const runShow = async (session: string, options: ShowOptions, terminal: T
   try {
     const line = await source.line(id, leaf);
     await writeLines(out, linesOf(session, line, options, createStyle(out)));
+  } catch (error) {
+    throw advisedOfEntry(error, session);
   } finally {
     await source.close();
   }

@@ -1,6 +1,7 @@
 /**
  * Where a command finds sessions: a running server, by the client, or the files of a directory that no
- * server has. A server that has the directory is found by what it noted there.
+ * server has. A server that has the directory is found by what it noted there, which counts only while it
+ * has it.
  */
 import { existsSync } from "node:fs";
 import {
@@ -33,6 +34,13 @@ export type LineItem = {
 
 export type Line = { readonly title: string | null; readonly items: readonly LineItem[] };
 
+export type SessionTree = {
+  readonly tree: Tree;
+  readonly title: string | null;
+  readonly names: Names;
+  readonly hasReset: boolean;
+};
+
 export type ListAsk = { readonly archived?: boolean; readonly of?: SessionId };
 
 export type ForkAsk = {
@@ -43,14 +51,16 @@ export type ForkAsk = {
 
 /** Everything throws what a command can end with: a CommandError or an EspalierError. */
 export type Source = {
+  /** A server tells what is since the last reset, and of the runs that ended the newest; files give all. */
+  readonly isServer: boolean;
   /** The newest change first; without `of`, no sidechains. */
   pages(ask: ListAsk): AsyncIterable<readonly SessionSummary[]>;
-  tree(id: SessionId): Promise<{ tree: Tree; title: string | null; names: Names }>;
+  tree(id: SessionId): Promise<SessionTree>;
   /** The line that ends at an entry; without one, the line that is shown where none is asked for (V2). */
   line(id: SessionId, leaf: EntryId | undefined): Promise<Line>;
   /** The end of that line. */
   leaf(id: SessionId): Promise<EntryId | null>;
-  /** All of it. A server tells what is since the last reset, and of the runs that ended the newest. */
+  /** All of it that is told. */
   conversation(id: SessionId): Promise<Conversation>;
   /** `entry`: the one that the line was taken up to (F3). */
   fork(ask: ForkAsk): Promise<{ readonly entry: EntryId | null }>;

@@ -2,7 +2,7 @@
  * The sessions of a directory that no server has. They are read as a server would load them, shared entries
  * included (F2); forks and deletions are those of the server, on the same store.
  */
-import { type ErrorBody, type Runtime, refusal, type SessionId } from "@espalier/shared";
+import { type ErrorBody, RESET, type Runtime, refusal, type SessionId } from "@espalier/shared";
 import { type Conversation, foldConversation, leafOf, titleOf } from "../export/conversation.js";
 import { lineSection } from "../export/outline.js";
 import { createForest } from "../forest.js";
@@ -35,6 +35,7 @@ export const storeSource = (store: LogStore, runtime: Runtime): Source => {
   };
 
   return {
+    isServer: false,
     pages: async function* (ask) {
       let after: SessionId | undefined;
       for (let more = true; more; ) {
@@ -47,7 +48,12 @@ export const storeSource = (store: LogStore, runtime: Runtime): Source => {
     conversation,
     tree: async (id) => {
       const read = await conversation(id);
-      return { tree: read.tree, title: titleOf(read), names: namesIn(read.registers.all()) };
+      return {
+        tree: read.tree,
+        title: titleOf(read),
+        names: namesIn(read.registers.all()),
+        hasReset: (read.registers.get(RESET) ?? null) !== null,
+      };
     },
     line: async (id, leaf) => {
       const read = await conversation(id);

@@ -15,7 +15,11 @@ export const createTailJson = (out: Output): FollowListener => {
         if (each.type === "replaced") put({ type: "entry", entry });
         else if (each.type === "end")
           put({ type: "end", id: entry.id, status: each.status, usage: entry.usage });
-        else put({ id: entry.id, ...each });
+        else if (each.type === "text") put({ id: entry.id, ...each });
+        else {
+          const { type, part, before, content } = each;
+          put({ id: entry.id, type, part, isNew: before === undefined, content });
+        }
     },
   };
 };

@@ -70,9 +70,14 @@ export const createTailText = (out: Output): FollowListener => {
     if (error !== undefined) write(` → ${style.red(escapeLine(error))}`);
   };
 
-  /** Its text was shown as it came; what is new is how far it is, and what came of it. */
-  const showChanged = (part: Part): void => {
-    if (part.type !== "tool-call") return showPart(part);
+  /** The whole of it anew, but for the input of a call that was shown as it came. */
+  const showChanged = (before: Part, part: Part): void => {
+    if (part.type === "text") {
+      label("rewritten");
+      return write(escapeText(part.text));
+    }
+    if (part.type !== "tool-call" || before.type !== "tool-call" || part.input !== before.input)
+      return showPart(part);
     label(`${part.name}: ${part.state}`);
     showOutcome(part);
   };
@@ -93,7 +98,7 @@ export const createTailText = (out: Output): FollowListener => {
   const grow = (entry: Entry, growth: Growth): void => {
     switch (growth.type) {
       case "text":
-        if (current?.part !== growth.part) {
+        if (current?.id !== entry.id || current.part !== growth.part) {
           const part = entry.type === "message" ? entry.parts[growth.part] : undefined;
           if (part?.type === "tool-call") label(`${part.name}: ${part.state}`);
           else freshLine();
@@ -101,8 +106,8 @@ export const createTailText = (out: Output): FollowListener => {
         current = { id: entry.id, part: growth.part };
         return write(escapeText(growth.text));
       case "part":
-        if (growth.isNew) showPart(growth.content);
-        else showChanged(growth.content);
+        if (growth.before === undefined) showPart(growth.content);
+        else showChanged(growth.before, growth.content);
         current = { id: entry.id, part: growth.part };
         return;
       case "end":

@@ -4,10 +4,14 @@ import { escapeLine } from "./escape.js";
 
 /** Who speaks, or what kind of entry it is. */
 export const speakerOf = (entry: Entry): string => {
-  if (entry.type === "message") return entry.role;
-  if (entry.type === "erased") return entry.role ?? entry.type;
-  return entry.type === "custom" ? entry.name : entry.type;
+  const kind = wordOr(entry.type, "unknown");
+  if (entry.type === "message") return wordOr(entry.role, kind);
+  if (entry.type === "erased") return wordOr(entry.role, kind);
+  return entry.type === "custom" ? wordOr(entry.name, kind) : kind;
 };
+
+/** A log may hold what a newer program wrote, or a damaged one. */
+const wordOr = (value: unknown, word: string): string => (typeof value === "string" ? value : word);
 
 /** What an entry says, on one line. No longer than a screen could show, whatever its length. */
 export const previewOf = (entry: Entry): string => escapeLine(contentOf(entry));

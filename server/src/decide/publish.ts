@@ -14,7 +14,7 @@ import {
   type RunRequest,
   type Seq,
 } from "@espalier/shared";
-import { createPlacing, type Placing } from "../place.js";
+import { createPlacing, isRootOfBefore, type Placing } from "../place.js";
 import type { Actor } from "../principal.js";
 import type { SessionState } from "../state.js";
 import { accepted, type Command, type Context, type Decision, refused, seqsAfter } from "./decision.js";
@@ -53,10 +53,7 @@ export const decidePublish = (context: Context, command: Publish): Decision => {
       return refused("invalid", `unable to place ${draft.id}; it names neither a place nor a run`);
     const parentId = placing.parentFor(place);
     if (parentId === undefined)
-      return refused(
-        "unknown_parent",
-        `unable to place ${draft.id}; ${namedIn(place)} is not in the session`,
-      );
+      return refused("unknown_parent", `unable to place ${draft.id}; ${placing.faultOf(place)}`);
     const fault = referenceFault(placing, draft, parentId);
     if (fault !== null) return refused("invalid", `unable to publish ${draft.id}; ${fault}`);
     const entry = toEntry(draft, { parentId, seq: nextSeq(), time: now, actor: context.actor });
@@ -80,9 +77,6 @@ export const decidePublish = (context: Context, command: Publish): Decision => {
 };
 
 const placedFrom = ({ id, seq, parentId }: Entry): PlacedEntry => ({ id, seq, parentId });
-
-const namedIn = (place: Place): string =>
-  String("after" in place ? place.after : "under" in place ? place.under : place.forkOf);
 
 /** Nothing is written for a run by another than its writer, or after its end (R1, R5). */
 const faultOfRun = ({ state, actor }: Context, id: EntryId, runId: RunId): Decision | null => {
@@ -178,13 +172,9 @@ const requestRun = (
       `unable to request run ${request.id}; ${MAX_OPEN_RUNS} runs of the session have not ended`,
     );
   const resolved = resolvePlace(state, request);
-  if (resolved === null)
-    return refused("unknown_parent", `unable to request run ${request.id}; its place is not in the session`);
-  if (placing.parentFor(resolved.place) === undefined)
-    return refused(
-      "unknown_parent",
-      `unable to request run ${request.id}; ${namedIn(resolved.place)} is not in the session`,
-    );
+  const fault = "fault" in resolved ? resolved.fault : placing.faultOf(resolved.place);
+  if ("fault" in resolved || fault !== null)
+    return refused("unknown_parent", `unable to request run ${request.id}; ${fault}`);
   const inputId = request.inputId ?? resolved.inputId ?? published ?? answeredBy(placing, resolved.place);
   if (inputId !== null && !placing.has(inputId))
     return refused("unknown_parent", `unable to request run ${request.id}; ${inputId} is not in the session`);
@@ -221,10 +211,13 @@ const answeredBy = (placing: Placing, place: Place): EntryId | null => {
 const resolvePlace = (
   state: SessionState,
   { place }: RunRequest,
-): { place: Place; inputId: EntryId | null } | null => {
+): { place: Place; inputId: EntryId | null } | { fault: string } => {
   if (!("regenerate" in place)) return { place, inputId: null };
   const node = state.tree.get(place.regenerate);
-  if (node === undefined) return null;
-  const promptId = promptOf(node).prompt?.entry.id ?? null;
+  if (node === undefined) return { fault: `${place.regenerate} is not in the session` };
+  const { prompt, top } = promptOf(node);
+  if (prompt === null && isRootOfBefore(state.tree, top))
+    return { fault: `${place.regenerate} is on a line that began before the session was reset` };
+  const promptId = prompt?.entry.id ?? null;
   return { place: { under: promptId }, inputId: promptId };
 };

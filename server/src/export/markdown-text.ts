@@ -7,6 +7,8 @@ import createMarkdown from "markdown-it";
 import { visible } from "./rich-text.js";
 
 const parser = createMarkdown({ html: true });
+/** Knows no tables; what is code with them may be none without. */
+const plainParser = createMarkdown("commonmark", { html: true, maxNesting: 100 });
 
 /** What may begin raw HTML. */
 const TAG = /<(?=[A-Za-z/!?])/g;
@@ -22,7 +24,8 @@ const MAX_ROUNDS = 4;
 
 /**
  * Markdown with `&lt;` for what begins raw HTML. In code it stays as it is; since what is code depends on what is
- * HTML, the text is read again until nothing is left to mend.
+ * HTML, the text is read again until nothing is left to mend. Where that leaves HTML in force for any reader, all of
+ * it is mended, in code as well.
  */
 const withoutHtml = (markdown: string): string => {
   if (markdown.search(TAG) === -1) return markdown;
@@ -30,10 +33,26 @@ const withoutHtml = (markdown: string): string => {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = mended;
     mended = mendedOnce(before);
-    if (mended === before) return mended;
+    if (mended !== before) continue;
+    if (isHarmless(mended)) return mended;
+    break;
   }
   return markdown.replace(TAG, LESS);
 };
+
+/** A label takes a backtick out of code where somebody defines it, which any other text of the document may do. */
+const LABEL_WITH_TICK = /\]\[[^\]]*`/;
+
+const isHarmless = (markdown: string): boolean =>
+  !LABEL_WITH_TICK.test(markdown) &&
+  [parser, plainParser].every((each) =>
+    each
+      .parse(markdown, {})
+      .every(
+        ({ type, children }) =>
+          type !== "html_block" && !(children ?? []).some((child) => child.type === "html_inline"),
+      ),
+  );
 
 const mendedOnce = (markdown: string): string => {
   const lines = markdown.split("\n");

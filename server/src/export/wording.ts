@@ -5,15 +5,19 @@ import type { Entry, EntryStatus, Part, Usage } from "@espalier/shared";
 export const speakerOf = (entry: Entry): string => {
   switch (entry.type) {
     case "message":
-      return ROLES[entry.role] ?? entry.role;
+      return wordOf(ROLES, entry.role);
     case "erased":
-      return entry.role === undefined ? "Erased" : (ROLES[entry.role] ?? entry.role);
+      return entry.role === undefined ? "Erased" : wordOf(ROLES, entry.role);
     case "custom":
       return entry.name;
     default:
-      return KINDS[entry.type] ?? (entry as Entry).type;
+      return wordOf(KINDS, (entry as Entry).type);
   }
 };
+
+/** What a newer version, or nobody, has written may be no text, or any. */
+const wordOf = (words: Readonly<Record<string, string>>, key: unknown): string =>
+  typeof key === "string" && Object.hasOwn(words, key) ? (words[key] as string) : jsonText(key);
 
 const ROLES: Readonly<Record<string, string>> = {
   system: "System",
@@ -45,7 +49,7 @@ const MAX_MS = 253_402_300_799_999;
 
 /** What is to be said of a status; null where it is complete. */
 export const statusOf = ({ status }: Entry): string | null =>
-  status === "complete" ? null : (STATUSES[status] ?? status);
+  status === "complete" ? null : wordOf(STATUSES, status);
 
 const STATUSES: Readonly<Record<EntryStatus, string>> = {
   complete: "complete",

@@ -7,7 +7,8 @@ import { readConversation, sourceIdOf } from "./chatgpt-conversation.js";
 import { type ConversationFormat, createReader } from "./conversations.js";
 import { type Fields, fieldsOf, isFields, listOf } from "./fields.js";
 import type { ImportedSession, Importing, ImportOptions, Report, Source, SourceFile } from "./foreign.js";
-import { openJson, unableToImport } from "./json-file.js";
+import { openJson } from "./json-file.js";
+import { shownName, unableToImport } from "./unable.js";
 
 /**
  * Asking for the sessions throws `invalid` where the file is no ChatGPT export, and where it is damaged,
@@ -48,7 +49,7 @@ async function* sessionsOf(
   const shards = json.kind === "value" ? shardsOf(json.value) : null;
   if (shards === null) {
     files.push(file.name);
-    yield* reader.read(file.name, json);
+    yield* reader.read(shownName(file), json);
     return;
   }
   const damaged: string[] = [];
@@ -64,7 +65,8 @@ async function* sessionsOf(
       report(`${name}: ${error.message}; its other conversations are missing`);
     }
   }
-  if (damaged.length > 0) throw unableToImport(`all of ${file.name}`, `${damaged.join(", ")} cannot be read`);
+  if (damaged.length > 0)
+    throw unableToImport(`all of ${shownName(file)}`, `${damaged.join(", ")} cannot be read`);
 }
 
 /** The shards of a manifest's conversations; null where the value is no manifest. */

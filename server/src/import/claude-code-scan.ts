@@ -14,6 +14,10 @@ export type ClaudeIndex = {
   readonly title: string | null;
   /** That the first record with one names. */
   readonly sessionId: string | null;
+  /** How many records with a place name each session. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Whether anything of it is of this format. */
+  readonly hasRecord: boolean;
   /** What the first record says of where the talk was held. */
   readonly setting: Fields;
   readonly read: RecordReader;
@@ -34,6 +38,8 @@ export const scanClaudeFile = async (file: SourceFile, report: Report): Promise<
   const titles = createTitles();
   let sessionId: string | null = null;
   let setting: Fields | null = null;
+  const counts = new Map<string, number>();
+  let hasRecord = false;
 
   /** One string for an id, not one for each record that names it. */
   const idOf = (id: string): string => firstsById.get(id)?.id ?? id;
@@ -47,10 +53,13 @@ export const scanClaudeFile = async (file: SourceFile, report: Report): Promise<
   };
 
   await scanJsonl(file, isClaudeRecord, report, (value, place) => {
-    if (isFields(value)) sessionId ??= shortTextOf(value.sessionId);
+    const named = isFields(value) ? shortTextOf(value.sessionId) : null;
+    sessionId ??= named;
+    hasRecord ||= isClaudeRecord(value);
     const fact = isFields(value) ? factOf(value, place, { idOf, report }) : null;
     if (fact === null || !isFields(value)) return takeOutside(value, place);
     setting ??= settingOf(value);
+    if (named !== null) counts.set(named, (counts.get(named) ?? 0) + 1);
     const first = firstsById.get(fact.id);
     if (first !== undefined) {
       repeats.push({ id: fact.id, place, first: first.place });
@@ -61,7 +70,7 @@ export const scanClaudeFile = async (file: SourceFile, report: Report): Promise<
   });
   await reportRepeats(repeats, read, jsonEqual, report);
   const title = titles.choose((id) => firstsById.has(id), report);
-  return { facts, outside, title, sessionId, setting: setting ?? {}, read };
+  return { facts, outside, title, sessionId, counts, hasRecord, setting: setting ?? {}, read };
 };
 
 /** Types without a place that are not worth a word. */

@@ -7,8 +7,9 @@ import { createHash } from "node:crypto";
 import { isId, type SessionId } from "@espalier/shared";
 import { type Fields, fieldsOf, textOf } from "./fields.js";
 import type { ImportedSession, ImportOptions } from "./foreign.js";
-import { type JsonFile, unableToImport } from "./json-file.js";
+import type { JsonFile } from "./json-file.js";
 import { jsonText } from "./json-text.js";
+import { unableToImport } from "./unable.js";
 
 export type ConversationFormat = {
   /** What the format is called where none of it was found. */

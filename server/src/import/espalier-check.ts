@@ -28,6 +28,8 @@ export type Kept = {
 export type LogCheck = {
   readonly kept: readonly Kept[];
   take(value: unknown, place: Place): void;
+  /** All was taken. */
+  end(): void;
   title(): string | null;
   shape(): Pick<ImportSummary, "entries" | "roots" | "branchPoints" | "activeLine">;
 };
@@ -42,6 +44,8 @@ export const createLogCheck = (report: Report): LogCheck => {
   const registersByKey = new Map<string, Register>();
   /** Entries that a store keeps without who erased them and when: their erase says so, further below (L2). */
   const bareById = new Map<EntryId, Kept>();
+  /** Those of them whose erase has not come. */
+  const unexplained = new Map<EntryId, Place>();
   let head = 0;
 
   /** What a tombstone lacks, from a record that comes after it. */
@@ -50,6 +54,7 @@ export const createLogCheck = (report: Report): LogCheck => {
     const bare = bareById.get(record.id);
     if (bare === undefined) return;
     if (record.kind === "erase") {
+      unexplained.delete(record.id);
       const { seq, time, author } = record;
       bare.mended = { ...bare.mended, rev: seq, erasedAt: time, erasedBy: author };
     } else if (record.usage !== undefined) bare.mended = { ...bare.mended, usage: record.usage };
@@ -106,7 +111,12 @@ export const createLogCheck = (report: Report): LogCheck => {
       if (isBare(record)) {
         own.mended = { ...own.mended, erasedAt: record.time, erasedBy: record.author };
         bareById.set(record.id, own);
+        unexplained.set(record.id, place);
       } else complete(risen);
+    },
+    end: () => {
+      for (const [id, place] of unexplained)
+        report(`${whereOf(place)}: ${id} was erased, and nothing says when or by whom; taken for its author`);
     },
     title: () => {
       const title = registersByKey.get(TITLE)?.value;
@@ -160,7 +170,7 @@ type Issue = {
 
 /** An erased entry as a store keeps it in its own file. */
 const isBare = (record: LogRecord): record is Extract<Entry, { type: "erased" }> =>
-  record.kind === "entry" && record.type === "erased" && record.erasedAt === undefined;
+  record.kind === "entry" && record.type === "erased" && (!("erasedAt" in record) || !("erasedBy" in record));
 
 /** Why a value is no record of a log, or null where it is one, or one of a newer version. */
 const faultOf = (value: unknown): string | null => {

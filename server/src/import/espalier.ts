@@ -21,6 +21,7 @@ import {
 import { EXPORT_KIND, EXPORT_VERSION } from "../export/espalier.js";
 import { clean } from "./clean.js";
 import { createLogCheck, type Kept, type LogCheck } from "./espalier-check.js";
+import { digestOfLog, nameSessions } from "./espalier-names.js";
 import { type Fields, fieldsOf, isFields, textOf } from "./fields.js";
 import type { ImportedSession, Importing, ImportOptions, Report, Source, SourceFile } from "./foreign.js";
 import { createRecordReader, type RecordReader, scanJsonl, whereOf } from "./jsonl.js";
@@ -50,7 +51,8 @@ export const importEspalier = (source: Source, options: ImportOptions): Importin
 
 type Found = {
   readonly header: Fields;
-  readonly id: SessionId;
+  readonly where: string;
+  readonly createdAt: number;
   readonly reports: string[];
   readonly log: LogCheck;
 };
@@ -61,12 +63,11 @@ async function* sessionsOf(
   reports: string[],
 ): AsyncGenerator<ImportedSession> {
   const found: Found[] = [];
-  const takenIds = new Set<string>();
   const report: Report = (line) => void (found.at(-1)?.reports ?? reports).push(line);
   await scanJsonl(file, isRecord, report, (value, place) => {
     if (isHeader(value)) {
       checkVersion(value, file);
-      found.push(begin(value, whereOf(place), takenIds, options));
+      found.push(begin(value, whereOf(place), options.now));
     } else if (fieldsOf(value).kind === "epoch") return;
     else if (found.length === 0) report(`${whereOf(place)}: it comes before any header; skipped`);
     else found.at(-1)?.log.take(value, place);
@@ -74,7 +75,12 @@ async function* sessionsOf(
   if (found.length === 0)
     throw new EspalierError("invalid", `unable to import ${file.name}; it has no header of a session`);
   const read = createRecordReader(file, isRecord);
-  for (const each of found) yield sessionOf(each, read);
+  for (const { log } of found) log.end();
+  const digestOf = ({ header, log }: Found) => digestOfLog(header, log.kept, read);
+  for (const { each, id, report: line } of await nameSessions(found, digestOf)) {
+    if (line !== null) (id === null ? reports : each.reports).push(`${each.where}: ${line}`);
+    if (id !== null) yield sessionOf(each, id, read);
+  }
 }
 
 const isRecord = (value: unknown): boolean => isFields(value) && typeof value.kind === "string";
@@ -97,52 +103,31 @@ const checkVersion = ({ kind, version }: Fields, { name }: SourceFile): void => 
   throw new EspalierError("newer_version", `unable to import ${name}; ${reason}`);
 };
 
-const begin = (
-  header: Fields,
-  where: string,
-  takenIds: Set<string>,
-  { newId, now }: ImportOptions,
-): Found => {
+const begin = (header: Fields, where: string, now: () => number): Found => {
   const reports: string[] = [];
   const report: Report = (line) => void reports.push(`${where}: ${line}`);
-  let id = header.id;
-  if (!isSessionId(id) || takenIds.has(id)) {
-    const fault = isSessionId(id) ? "is used by an earlier session" : "is no session's id";
-    id = (isSessionId(id) ? numberedId(id, takenIds) : null) ?? newId();
-    report(`${JSON.stringify(header.id)} ${fault}; this one is ${id}`);
-  }
-  takenIds.add(String(id));
   if (fieldsOf(header.origin).isShared === true)
     report(
       `it shares its beginning with ${String(fieldsOf(header.origin).session)}, which is not in this file`,
     );
-  const createdAt = Number.isFinite(header.createdAt) ? header.createdAt : null;
+  const createdAt = Number.isFinite(header.createdAt) ? (header.createdAt as number) : null;
   if (createdAt === null) report("it does not say when it began; taken for begun now");
-  return {
-    header: { ...header, createdAt: createdAt ?? now() },
-    id: id as SessionId,
-    reports,
-    log: createLogCheck((line) => void reports.push(line)),
-  };
+  const log = createLogCheck((line) => void reports.push(line));
+  return { header, where, createdAt: createdAt ?? now(), reports, log };
 };
 
-/** The first of `id-2`, `id-3`, … that is free, so that a second import gives it again; null where none fits. */
-const numberedId = (id: string, takenIds: ReadonlySet<string>): string | null => {
-  for (let count = 2; ; count += 1) {
-    const numbered = `${id}-${count}`;
-    if (!isSessionId(numbered)) return null;
-    if (!takenIds.has(numbered)) return numbered;
-  }
-};
-
-const sessionOf = ({ header, id, reports, log }: Found, read: RecordReader): ImportedSession => {
+const sessionOf = (
+  { header, createdAt, reports, log }: Found,
+  id: SessionId,
+  read: RecordReader,
+): ImportedSession => {
   const origin = originOf(header.origin);
-  const title = textOf(header.title) ?? log.title();
+  const title = (textOf(header.title) ?? log.title())?.toWellFormed() ?? null;
   return {
     id,
     sourceId: textOf(header.id),
     title,
-    createdAt: header.createdAt as number,
+    createdAt,
     ...(origin === null ? {} : { origin }),
     ...(Number.isSafeInteger(header.inherited) ? { inherited: header.inherited as number } : {}),
     records: () => recordsOf(log.kept, read, (line) => void reports.push(line)),

@@ -90,6 +90,8 @@ export type ImportOptions = {
 export type SourceFile = {
   /** As it is named in reports: relative to the folder of the file that was named. */
   readonly name: string;
+  /** As faults name it, for whoever must find it; its name where absent. */
+  readonly path?: string;
   readonly size: number;
   /** From a byte on, up to another, in pieces of some size. */
   read(from?: number, to?: number): AsyncIterable<Uint8Array>;

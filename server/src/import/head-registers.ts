@@ -18,6 +18,12 @@ type HeadRegisters = {
 const MAX_LENGTH = 20_000;
 const MAX_TITLE_LENGTH = 1000;
 
+/** A title as it is kept. */
+export const keptTitle = (title: string): string =>
+  title.length > MAX_TITLE_LENGTH
+    ? `${title.slice(0, MAX_TITLE_LENGTH).toWellFormed()}…`
+    : title.toWellFormed();
+
 export const headRegisters = (
   head: { readonly source: Json; readonly title: string | null },
   report: Report,
@@ -31,7 +37,7 @@ export const headRegisters = (
   const short = { format: format ?? null, ...restOf({ id: (textOf(id) ?? "").slice(0, MAX_TITLE_LENGTH) }) };
   return {
     source: isSourceLong ? short : source,
-    title: isTitleLong ? `${title.slice(0, MAX_TITLE_LENGTH).toWellFormed()}…` : title,
+    title: title === null ? null : keptTitle(title),
     rest: restOf({ source: isSourceLong ? source : null, title: isTitleLong ? title : null }),
   };
 };

@@ -6,6 +6,7 @@
 import { EspalierError } from "@espalier/shared";
 import { JSONParser } from "@streamparser/json";
 import type { Report, SourceFile } from "./foreign.js";
+import { shownName, unableToRead } from "./unable.js";
 import { wellFormed } from "./utf8.js";
 
 export type JsonFile =
@@ -18,18 +19,15 @@ export const MAX_VALUE_BYTES = 512 * 1024 * 1024;
 /** Throws `invalid` where it is not JSON, or is one value that is too large; where a list is, its items do. */
 export const openJson = async (file: SourceFile, report: Report): Promise<JsonFile> => {
   const first = await firstByteOf(file);
-  if (first === null) throw unableToImport(file.name, "it is empty");
+  if (first === null) throw unableToRead(file, "it is empty");
   const onFault = () => report(`${file.name}: bytes that are not UTF-8; replaced by U+FFFD`);
   if (first === OPENING_BRACKET) return { kind: "list", items: valuesOf(file, "$.*", onFault) };
   if (file.size > MAX_VALUE_BYTES)
-    throw unableToImport(file.name, "it is one value of more than 512 MiB; export its parts one by one");
+    throw unableToRead(file, "it is one value of more than 512 MiB; export its parts one by one");
   let value: unknown;
   for await (value of valuesOf(file, "$", onFault));
   return { kind: "value", value };
 };
-
-export const unableToImport = (name: string, reason: string, cause?: unknown): EspalierError =>
-  new EspalierError("invalid", `unable to import ${name}; ${reason}`, { cause });
 
 const OPENING_BRACKET = 0x5b;
 const BLANKS: readonly number[] = [0x20, 0x0a, 0x0d, 0x09];
@@ -60,10 +58,10 @@ async function* valuesOf(file: SourceFile, path: string, onFault: () => void): A
     values = [];
     count += whole.length;
     yield* whole;
-    if (fault !== null) throw damage(file.name, count, fault);
+    if (fault !== null) throw damage(shownName(file), count, fault);
   }
   if (!parser.isEnded) attempt(() => parser.end());
-  if (fault !== null) throw damage(file.name, count, fault);
+  if (fault !== null) throw damage(shownName(file), count, fault);
 
   function attempt(step: () => void): void {
     try {

@@ -3,9 +3,10 @@
  * record again by its place. Lines end at `\n` only: U+2028 is legal inside JSON. What cannot be read is
  * reported by the number of its line and passed over.
  */
-import { EspalierError, type Json } from "@espalier/shared";
+import type { Json } from "@espalier/shared";
 import type { Report, SourceFile } from "./foreign.js";
 import { type IsRecord, type LineFault, type LineValues, valuesOfLine } from "./jsonl-line.js";
+import { unableToRead } from "./unable.js";
 
 /** Where a record stands. Lines count from 1; `part` tells apart those that share a line. */
 export type Place = {
@@ -42,14 +43,28 @@ export const scanJsonl = async (
   report: Report,
   take: (value: unknown, place: Place) => void,
 ): Promise<void> => {
+  let bad = 0;
+  const onBad = (where: string): void => {
+    bad += 1;
+    if (bad <= MAX_BAD_TOLD) report(`${where}: ${REPORTS.bad}`);
+  };
   await eachLine(file, (line) => {
-    const values = readLine(line, isRecord, report);
+    const values = readLine(line, isRecord, report, onBad);
     const { line: number, offset, length } = line;
     for (const [part, value] of values.entries()) take(value, { line: number, offset, length, part });
   });
+  if (bad > MAX_BAD_TOLD) report(`and ${bad - MAX_BAD_TOLD} more lines: ${REPORTS.bad}`);
 };
 
-const readLine = (line: Line, isRecord: IsRecord, report: Report): readonly unknown[] => {
+/** A file of another format may have nothing but such lines. */
+const MAX_BAD_TOLD = 20;
+
+const readLine = (
+  line: Line,
+  isRecord: IsRecord,
+  report: Report,
+  onBad: (where: string) => void,
+): readonly unknown[] => {
   const where = `line ${line.line}`;
   if (line.bytes === null) {
     report(`${where}: longer than ${MAX_LINE_BYTES} bytes; skipped`);
@@ -60,6 +75,7 @@ const readLine = (line: Line, isRecord: IsRecord, report: Report): readonly unkn
   const { values, fault } = valuesOfLine(text, isRecord);
   if (!isUtf8 && values.length > 0) report(`${where}: bytes that are not UTF-8; replaced by U+FFFD`);
   if (fault === "bad" && line.isLast) report(`${where}: torn last line; skipped`);
+  else if (fault === "bad") onBad(where);
   else if (fault !== null) report(`${where}: ${REPORTS[fault]}`);
   return values;
 };
@@ -180,9 +196,6 @@ export const readSmallJson = async (file: SourceFile): Promise<Json | undefined>
     return undefined;
   }
 };
-
-export const unableToRead = (file: SourceFile, reason: string): EspalierError =>
-  new EspalierError("invalid", `unable to import ${file.name}; ${reason}`);
 
 /** The records in the first bytes of a file; a line that they cut off is passed over. */
 export const firstRecords = (firstBytes: Uint8Array): readonly unknown[] => {

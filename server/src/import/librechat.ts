@@ -21,6 +21,7 @@ import { toLibreChatEntry } from "./librechat-message.js";
 import { isTree, placesInList, placesInTree } from "./librechat-places.js";
 import { toSession } from "./records.js";
 import { repair } from "./repair.js";
+import { shownName } from "./unable.js";
 
 /** Asking for the sessions throws `invalid` where the file is no export of LibreChat, or is damaged. */
 export const importLibreChat = (source: Source, options: ImportOptions): Importing => {
@@ -30,7 +31,7 @@ export const importLibreChat = (source: Source, options: ImportOptions): Importi
   async function* sessionsOf(): AsyncGenerator<ImportedSession> {
     const json = await openJson(file, (line) => reports.push(line));
     files.push(file.name);
-    yield* createReader(FORMAT, options, reports).read(file.name, json);
+    yield* createReader(FORMAT, options, reports).read(shownName(file), json);
   }
   return { format: "librechat", files, reports, sessions: sessionsOf() };
 };

@@ -25,6 +25,7 @@ import { openJson } from "./json-file.js";
 import { type OpenWebUiMessage, placeOf, readOpenWebUiMessage } from "./openwebui-message.js";
 import { toSession } from "./records.js";
 import { repair } from "./repair.js";
+import { shownName } from "./unable.js";
 
 /** Asking for the sessions throws `invalid` where the file is no export of Open WebUI, or is damaged. */
 export const importOpenWebUi = (source: Source, options: ImportOptions): Importing => {
@@ -34,7 +35,7 @@ export const importOpenWebUi = (source: Source, options: ImportOptions): Importi
   async function* sessionsOf(): AsyncGenerator<ImportedSession> {
     const json = await openJson(file, (line) => reports.push(line));
     files.push(file.name);
-    yield* createReader(FORMAT, options, reports).read(file.name, json);
+    yield* createReader(FORMAT, options, reports).read(shownName(file), json);
   }
   return { format: "open-webui", files, reports, sessions: sessionsOf() };
 };

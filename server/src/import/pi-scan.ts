@@ -1,4 +1,7 @@
-/** The first pass over a pi session: an index of its records, and what they say of the session. */
+/**
+ * The first pass over a file of pi: an index of the records of each session in it, and what they say of the
+ * session. As a rule a file has one; several where files were put one behind the other.
+ */
 import { jsonEqual } from "@espalier/shared";
 import { type Fields, isFields, restOf, textOf } from "./fields.js";
 import type { Report, SourceFile } from "./foreign.js";
@@ -22,13 +25,42 @@ export type PiIndex = {
   /** Ids by the count that version 1 refers to, the header being 0. */
   readonly idAt: (count: number) => string | null;
   readonly read: RecordReader;
+  /** What was odd about it. */
+  readonly reports: string[];
+  /** Whether anything of it is of this format. */
+  readonly hasRecord: boolean;
 };
 
 /** Labels and titles longer than this stay whole in the entries that set them. */
 const MAX_NAME_LENGTH = 500;
 
-export const scanPiFile = async (file: SourceFile, report: Report): Promise<PiIndex> => {
+/** The sessions of a file: each header begins one, but for a header that names one that was begun. */
+export const scanPiFile = async (file: SourceFile): Promise<readonly PiIndex[]> => {
   const read = createRecordReader(file, isPiRecord);
+  const scans = [createSessionScan()];
+  let at = scans[0] as SessionScan;
+  const report: Report = (line) => at.report(line);
+  await scanJsonl(file, isPiRecord, report, (value, place) => {
+    const id = isHeader(value) ? textOf(value.id) : null;
+    if (id !== null && at.headerId() !== null && at.headerId() !== id) {
+      at = scans.find((scan) => scan.headerId() === id) ?? createSessionScan();
+      if (!scans.includes(at)) scans.push(at);
+    }
+    at.take(value, place);
+  });
+  const indexes: PiIndex[] = [];
+  for (const scan of scans) indexes.push(await scan.end(read));
+  return indexes;
+};
+
+const isHeader = (value: unknown): value is Fields =>
+  isFields(value) && value.type === "session" && !("parentId" in value);
+
+type SessionScan = ReturnType<typeof createSessionScan>;
+
+const createSessionScan = () => {
+  const reports: string[] = [];
+  const report: Report = (line) => void reports.push(line);
   const facts: PiFact[] = [];
   const firstsById = new Map<string, PiFact>();
   const outside: Outside[] = [];
@@ -37,6 +69,7 @@ export const scanPiFile = async (file: SourceFile, report: Report): Promise<PiIn
   let header: Fields | null = null;
   let headerCount = 0;
   let isLinear: boolean | null = null;
+  let hasRecord = false;
   let title: string | null = null;
 
   const takeOutside = (value: unknown, place: Place): void => {
@@ -70,22 +103,30 @@ export const scanPiFile = async (file: SourceFile, report: Report): Promise<PiIn
     takeEffect(record);
   };
 
-  await scanJsonl(file, isPiRecord, report, (value, place) => {
-    if (!isFields(value)) return takeOutside(value, place);
-    if (value.type !== "session" || "parentId" in value) return take(value, place);
-    if (header !== null) return takeOutside(value, place);
-    header = value;
-    headerCount = 1;
-    if (!isSmall(value)) outside.push({ place, type: "session" });
-  });
-  await reportRepeats(repeats, read, jsonEqual, report);
-  const head: Fields = header ?? {};
   return {
-    ...{ facts, outside, title, labels, read },
-    sessionId: textOf(head.id),
-    createdAt: readStamp(head.timestamp, "header", report),
-    header: isSmall(head) ? restOf(head, "type") : {},
-    idAt: (count) => facts[count - headerCount]?.id ?? null,
+    report,
+    /** Null where it has none. */
+    headerId: () => textOf(header?.id),
+    take: (value: unknown, place: Place): void => {
+      hasRecord ||= isPiRecord(value);
+      if (!isFields(value)) return takeOutside(value, place);
+      if (!isHeader(value)) return take(value, place);
+      if (header !== null) return takeOutside(value, place);
+      header = value;
+      headerCount = 1;
+      if (!isSmall(value)) outside.push({ place, type: "session" });
+    },
+    end: async (read: RecordReader): Promise<PiIndex> => {
+      await reportRepeats(repeats, read, jsonEqual, report);
+      const head: Fields = header ?? {};
+      return {
+        ...{ facts, outside, title, labels, read, reports, hasRecord },
+        sessionId: textOf(head.id),
+        createdAt: readStamp(head.timestamp, "header", report),
+        header: isSmall(head) ? restOf(head, "type") : {},
+        idAt: (count) => facts[count - headerCount]?.id ?? null,
+      };
+    },
   };
 };
 

@@ -1,9 +1,9 @@
-/** Imports a session of pi: one JSONL file, of versions 1 to 3. */
+/** Imports a session of pi, or several one behind the other: one JSONL file, of versions 1 to 3. */
 import { isId, type SessionId } from "@espalier/shared";
 import { earliestOf, type Fields, isFields, restOf } from "./fields.js";
 import type { ForeignEntry, ImportedSession, Importing, ImportOptions, Report, Source } from "./foreign.js";
 import { type Forest, growForest } from "./forest.js";
-import { firstRecords, unableToRead, whereOf } from "./jsonl.js";
+import { firstRecords, whereOf } from "./jsonl.js";
 import { assignOutside, readOutside } from "./outside.js";
 import { toPiContent } from "./pi-content.js";
 import { isPiSign, type PiFact } from "./pi-facts.js";
@@ -11,6 +11,7 @@ import { type Above, firstKeptOf } from "./pi-kept.js";
 import { answeredOf, type PiIndex, scanPiFile } from "./pi-scan.js";
 import { toSession } from "./records.js";
 import { repair } from "./repair.js";
+import { unableToRead } from "./unable.js";
 
 const FORMAT = "pi";
 
@@ -31,29 +32,37 @@ async function* sessionsOf(
   reports: string[],
 ): AsyncGenerator<ImportedSession> {
   files.push(file.name);
-  const ownReports: string[] = [];
-  const report: Report = (line) => ownReports.push(line);
-  const index = await scanPiFile(file, report);
-  if (index.facts.length === 0) {
-    const isEmpty = index.outside.length === 0 && Object.keys(index.header).length === 0;
-    if (isEmpty) throw unableToRead(file, "it holds no record of pi");
-    reports.push(...ownReports, `${file.name}: no messages; skipped`);
-    return;
+  const indexes = await scanPiFile(file);
+  if (!indexes.some(({ hasRecord }) => hasRecord)) throw unableToRead(file, "it holds no record of pi");
+  const base = baseOf(file.name);
+  for (const [count, index] of indexes.entries()) {
+    // The place in the file is the same at a second import.
+    const own = count === 0 ? base : `${base}-${count + 1}`;
+    const id = ([index.sessionId, own].find(isId) ?? options.newId()) as SessionId;
+    const session = toPiSession(index, id, options);
+    if (session === null) reports.push(...index.reports, `${file.name}: no messages; skipped`);
+    else yield session;
   }
+}
+
+const baseOf = (fileName: string): string =>
+  fileName.slice(fileName.lastIndexOf("/") + 1).replace(/\.jsonl$/i, "");
+
+/** Null where it has no message. */
+const toPiSession = (index: PiIndex, id: SessionId, options: ImportOptions): ImportedSession | null => {
+  if (index.facts.length === 0) return null;
+  const { sessionId, title, labels, header, reports } = index;
   const createdAt = index.createdAt ?? earliestOf(index.facts) ?? options.now();
-  const forest = growTree(index, createdAt, report);
-  const { sessionId, title, labels, header } = index;
-  const base = file.name.slice(file.name.lastIndexOf("/") + 1).replace(/\.jsonl$/i, "");
-  const id = ([sessionId, base].find(isId) ?? options.newId()) as SessionId;
+  const forest = growTree(index, createdAt, (line) => reports.push(line));
   const source = { format: FORMAT, ...restOf({ header }) };
   const activeLeaf = forest.nodes.at(-1) ?? null;
-  yield toSession(
+  return toSession(
     { id, sourceId: sessionId, title, createdAt, changedAt: null, source, activeLeaf, labels },
     forest,
-    ownReports,
+    reports,
     options,
   );
-}
+};
 
 const growTree = (index: PiIndex, createdAt: number, report: Report): Forest => {
   const { facts } = index;

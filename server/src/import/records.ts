@@ -30,7 +30,7 @@ import type {
   Report,
 } from "./foreign.js";
 import type { Forest, ForestNode } from "./forest.js";
-import { headRegisters } from "./head-registers.js";
+import { headRegisters, keptTitle } from "./head-registers.js";
 import { canBeLast, orderOf } from "./order.js";
 import { withOwnIds } from "./references.js";
 import { createCallWatch } from "./tool-calls.js";
@@ -67,7 +67,8 @@ export const toSession = (
   reports: string[],
   options: Pick<ImportOptions, "newId" | "principal">,
 ): ImportedSession => {
-  const { id, sourceId, title, createdAt, origin, idOf = createIds(options.newId) } = head;
+  const { id, sourceId, createdAt, origin, idOf = createIds(options.newId) } = head;
+  const title = head.title === null ? null : keptTitle(head.title);
   const leaf = head.activeLeaf ?? newestOf(forest.nodes);
   const plan: Plan = { head, forest, leaf, idOf, principal: options.principal ?? USER };
   return {

@@ -11,11 +11,11 @@ import {
   type LogRecord,
   type Register,
   type RunId,
-  refusal,
   type SessionId,
   type SessionSummary,
   TITLE,
 } from "@espalier/shared";
+import { cannotOpen, originFault } from "../origin-fault.js";
 import type { ListAsk, LogHeader, SessionPage } from "./log-store.js";
 
 export type CatalogueEntry = {
@@ -24,7 +24,7 @@ export type CatalogueEntry = {
   title: string | null;
   isArchived: boolean;
   changedAt: number;
-  /** Its own, since the last reset. */
+  /** Its own; a reset takes nothing from them, for they are still there. */
   entries: number;
   readonly streaming: Set<EntryId>;
   readonly requested: Set<RunId>;
@@ -142,8 +142,13 @@ export const createCatalogue = (): Catalogue => {
     };
   };
 
-  const isAsked = (entry: CatalogueEntry, { archived, of }: ListAsk): boolean =>
-    rootOf(entry.id) === (of ?? null) && (archived === true || !entry.isArchived);
+  const among = (root: SessionId | undefined): CatalogueEntry[] =>
+    root === undefined
+      ? [...entriesById.values()].filter(({ id }) => rootOf(id) === null)
+      : [...sidechains.of(root)].flatMap((id) => entriesById.get(id) ?? []);
+
+  const isAsked = (entry: CatalogueEntry, { archived, isListed }: ListAsk): boolean =>
+    (archived === true || !entry.isArchived) && (isListed?.(entry.id) ?? true);
 
   return {
     get: (id) => entriesById.get(id),
@@ -163,7 +168,9 @@ export const createCatalogue = (): Catalogue => {
       return entry === undefined ? null : summaryOf(entry);
     },
     list: (ask) => {
-      const sorted = [...entriesById.values()].filter((entry) => isAsked(entry, ask)).sort(byNewestChange);
+      const sorted = among(ask.of)
+        .filter((entry) => isAsked(entry, ask))
+        .sort(byNewestChange);
       const last = ask.after === undefined ? undefined : entriesById.get(ask.after);
       const rest = last === undefined ? sorted : sorted.filter((entry) => byNewestChange(last, entry) < 0);
       const page = rest.slice(0, ask.limit);
@@ -181,7 +188,12 @@ const sharedWith = ({ header: { origin } }: CatalogueEntry): SessionId | null =>
   origin?.isShared === true ? origin.session : null;
 
 const sharesWithNone = (id: SessionId, above: SessionId, why: string): ErrorBody =>
-  refusal("damaged", `unable to open ${id}; it shares its beginning with ${above}: ${why}`);
+  originFault(
+    "damaged",
+    cannotOpen(id),
+    above,
+    `unable to open ${id}; it shares its beginning with ${above}: ${why}`,
+  );
 
 type Groups = {
   of(key: SessionId): ReadonlySet<SessionId>;

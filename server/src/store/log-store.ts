@@ -4,6 +4,7 @@
  */
 import type {
   Entry,
+  EntryId,
   Epoch,
   Erase,
   ErrorBody,
@@ -20,6 +21,8 @@ export type LogHeader = {
   readonly origin?: Origin;
   /** Entries up to this seq are taken over from the origin: they are in the log, or where it is shared in the origin's. */
   readonly inherited?: number;
+  /** What a fork was asked for, which may have been cut further up: so its repeat is told from another (L4). */
+  readonly asked?: { readonly entry: EntryId | null; readonly mode: "copy" | "share" };
 };
 
 export type StoredLog = {
@@ -65,6 +68,8 @@ export type ListAsk = {
   readonly archived?: boolean | undefined;
   /** The sidechains of this session; without it, sessions that are no sidechains. */
   readonly of?: SessionId | undefined;
+  /** Leaves out those for which it says no; asked once of each that is asked for otherwise. */
+  readonly isListed?: ((id: SessionId) => boolean) | undefined;
 };
 export type SessionPage = { readonly sessions: readonly SessionSummary[]; readonly more: boolean };
 

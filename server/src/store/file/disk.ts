@@ -49,7 +49,12 @@ export const createNodeDisk = (): Disk => ({
     const flags = mode === "read" ? fs.constants.O_RDONLY : fs.constants.O_RDWR | fs.constants.O_CREAT;
     return nodeFile(await opened(path, flags));
   },
-  stat: (path) => stat(path).then(({ size, mtimeMs }) => ({ size, changedAt: mtimeMs }), absentAs(null)),
+  stat: (path) =>
+    stat(path).then(
+      // A fraction of a millisecond is no time of ours.
+      ({ size, mtimeMs }) => ({ size, changedAt: Math.floor(mtimeMs) }),
+      absentAs(null),
+    ),
   list: async (dir) => {
     const found = await readdir(dir, { withFileTypes: true }).catch(absentAs([]));
     return found.map((item) => ({ name: item.name, isDirectory: item.isDirectory() }));

@@ -21,7 +21,7 @@ import { createNodeDisk, type Disk } from "./disk.js";
 import { createGates } from "./gates.js";
 import { readBootId } from "./generation.js";
 import { epochLine, headerLine, LOG_START, recordLines } from "./lines.js";
-import { takeLock } from "./lock.js";
+import { type Lock, takeLock } from "./lock.js";
 import { readLog } from "./log-reader.js";
 import { CONTROL_DIR, sessionPath } from "./names.js";
 import { openDirectory } from "./opening.js";
@@ -53,6 +53,11 @@ const WRITE_BEHIND_MS = 500;
 /** A seq that was given and lost is less than this above what was kept (D2). */
 const FLOOR_STEP = 1_000_000_000;
 
+export type FileStore = LogStore & {
+  /** The name of the lock that it has the directory by. */
+  readonly lock: string;
+};
+
 /**
  * Opens a directory, and makes it where there is none.
  *
@@ -61,17 +66,17 @@ const FLOOR_STEP = 1_000_000_000;
  *   one session's file is told when that is loaded
  * @example const store = await createFileStore({ dir: "./data", newEpoch, runtime })
  */
-export const createFileStore = async (options: FileStoreOptions): Promise<LogStore> => {
+export const createFileStore = async (options: FileStoreOptions): Promise<FileStore> => {
   const { dir } = options;
   const disk = createNodeDisk();
   const control = `${dir}/${CONTROL_DIR}`;
-  let release = async (): Promise<void> => {};
+  let lock: Lock | null = null;
   try {
     await disk.makeDir(control);
-    release = await takeLock(dir, control, options.runtime);
-    return await openFileStore(disk, options, release);
+    lock = await takeLock(dir, control, options.runtime);
+    return { ...(await openFileStore(disk, options, lock.release)), lock: lock.name };
   } catch (error) {
-    await release();
+    await lock?.release();
     throw explained(dir, error);
   }
 };

@@ -21,8 +21,8 @@ import type { LogHeader } from "../log-store.js";
 const SESSION_VERSION = 1;
 
 export const headerLine = (id: SessionId, epoch: Epoch, header: LogHeader): string => {
-  const { createdAt, origin, inherited } = header;
-  const line = { kind: "session", version: SESSION_VERSION, id, createdAt, epoch, origin, inherited };
+  const { createdAt, origin, inherited, asked } = header;
+  const line = { kind: "session", version: SESSION_VERSION, id, createdAt, epoch, origin, inherited, asked };
   return `${JSON.stringify(line)}\n`;
 };
 
@@ -142,13 +142,14 @@ const readHeader = (
   return null;
 };
 
-const toHeader = ({ createdAt, origin, inherited = 0 }: Line): LogHeader | null => {
+const toHeader = ({ createdAt, origin, inherited = 0, asked }: Line): LogHeader | null => {
   if (typeof createdAt !== "number" || !isCount(inherited)) return null;
   if (origin !== undefined && !isOrigin(origin)) return null;
   return {
     createdAt,
     ...(origin === undefined ? {} : { origin }),
     ...(inherited === 0 ? {} : { inherited }),
+    ...(isAsked(asked) ? { asked } : {}),
   };
 };
 
@@ -158,6 +159,12 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 const isOrigin = (value: unknown): value is Origin => {
   const { session } = (value ?? {}) as { session?: unknown };
   return session === null || isSessionId(session);
+};
+
+/** Anything else is as if it had not been noted. */
+const isAsked = (value: unknown): value is LogHeader["asked"] & object => {
+  const { entry, mode } = (value ?? {}) as { entry?: unknown; mode?: unknown };
+  return (entry === null || isId(entry)) && (mode === "copy" || mode === "share");
 };
 
 const readEpoch = (line: Line, place: MutablePlace): LineFault | null => {

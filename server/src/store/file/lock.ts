@@ -7,6 +7,9 @@
  * make its socket is sure to see the other's. Where both see each other, both step back, wait for
  * different times and try again. Sockets that did not answer are removed by the owner alone.
  *
+ * A name is given to one process once, so it says of a note in the folder whether who left it is still the
+ * owner; a copy of the folder has the name as well, but nobody answers there.
+ *
  * A network file system does not carry sockets from one machine to another: there this lock is none.
  */
 import { randomBytes, randomInt } from "node:crypto";
@@ -22,12 +25,18 @@ const MAX_ADDRESS_BYTES = 100;
 const TRIES = 8;
 const MAX_PAUSE_MS = 60;
 
-/** Returns what gives the directory up. @throws EspalierError `locked` */
+export type Lock = {
+  readonly name: string;
+  /** Gives the directory up. */
+  release(): Promise<void>;
+};
+
+/** @throws EspalierError `locked` */
 export const takeLock = async (
   dir: string,
   control: string,
   runtime: Pick<Runtime, "setTimer">,
-): Promise<() => Promise<void>> => {
+): Promise<Lock> => {
   const address = await createAddress(control);
   try {
     for (let tries = 1; ; tries += 1) {
@@ -40,12 +49,26 @@ export const takeLock = async (
       const seen = await tryOthers(control, name, address.of);
       if (seen.type === "owned") {
         for (const dead of seen.dead) await rm(join(control, dead), { force: true });
-        return release;
+        return { name, release };
       }
       await release();
       if (seen.type === "held" && tries >= TRIES) throw await locked(dir, control, seen.by);
       await new Promise<void>((done) => runtime.setTimer(randomInt(1, MAX_PAUSE_MS), done));
     }
+  } finally {
+    await address.remove();
+  }
+};
+
+/** Whether the process that took this lock lives, and has this very folder and not one that it was copied from. */
+export const isHeld = async (control: string, name: string): Promise<boolean> => {
+  if (!NAME.test(name)) return false;
+  const found = await stat(join(control, name)).catch(() => null);
+  // A copy made of hard links would answer for the folder that it was made from.
+  if (found === null || found.nlink !== 1) return false;
+  const address = await createAddress(control);
+  try {
+    return await answers(address.of(name));
   } finally {
     await address.remove();
   }
