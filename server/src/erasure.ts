@@ -34,10 +34,15 @@ export const createErasure = ({ hub, store, inTurn }: ErasureOptions): EraseEntr
     }
   };
 
-  const eraseIn = async (session: SessionId, id: EntryId, actor: Actor): Promise<Committed | ErrorBody> => {
+  const eraseIn = async (
+    session: SessionId,
+    id: EntryId,
+    actor: Actor,
+    which: "any" | "shared",
+  ): Promise<Committed | ErrorBody> => {
     const opened = await hub.open(session, false);
     if (opened.type === "refused") return opened.error;
-    const done = submitErase(opened.session, id, actor)
+    const done = submitErase(opened.session, id, actor, which)
       .then((error) => unlessDeleted(session, error))
       .finally(opened.release);
     // Answered after the commit, and not after the sync.
@@ -63,8 +68,8 @@ export const createErasure = ({ hub, store, inTurn }: ErasureOptions): EraseEntr
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       if (seen.has(next)) continue;
       seen.add(next);
-      const outcome = await eraseIn(next, id, actor);
-      // It shares another line.
+      const outcome = await eraseIn(next, id, actor, "shared");
+      // It shares another line, and may have an entry of its own by that id.
       if ("code" in outcome && outcome.code === "not_found") continue;
       if ("code" in outcome && !UNREADABLE.has(outcome.code)) return outcome;
       if (!("code" in outcome)) committed.push(outcome);
@@ -83,7 +88,7 @@ export const createErasure = ({ hub, store, inTurn }: ErasureOptions): EraseEntr
     const owner = await ownerOf(session, id);
     if (typeof owner !== "string") return { committed: [], error: owner };
     if (!mayDo(actor.principal, "write", owner)) return { committed: [], error: notOwned(id, actor) };
-    const outcome = await eraseIn(owner, id, actor);
+    const outcome = await eraseIn(owner, id, actor, "any");
     if ("code" in outcome) return { committed: [], error: outcome };
     const committed = [outcome];
     return { error: await eraseInSharers(owner, id, actor, committed), committed };
@@ -96,9 +101,14 @@ export const createErasure = ({ hub, store, inTurn }: ErasureOptions): EraseEntr
   };
 };
 
-const submitErase = (session: Session, id: EntryId, actor: Actor): Promise<ErrorBody | null> =>
+const submitErase = (
+  session: Session,
+  id: EntryId,
+  actor: Actor,
+  which: "any" | "shared",
+): Promise<ErrorBody | null> =>
   new Promise((resolve) =>
-    session.submit({ type: "erase", id }, actor, (decision) =>
+    session.submit({ type: "erase", id, which }, actor, (decision) =>
       resolve(decision.type === "refused" ? decision.error : null),
     ),
   );

@@ -28,6 +28,8 @@ import type { LoadedLog } from "./shared-log.js";
 export type SessionState = {
   /** The highest seq, or the floor that seqs must rise from (D2). */
   readonly head: number;
+  /** Entries up to this seq were taken over by a fork; 0 where none were. */
+  readonly inherited: number;
   readonly tree: Tree;
   readonly runs: Runs;
   readonly registers: SessionRegisters;
@@ -132,6 +134,7 @@ export const createSessionState = ({ floor, inherited, shared }: Beginning): Ses
     get head() {
       return head;
     },
+    inherited,
     tree,
     runs,
     registers,

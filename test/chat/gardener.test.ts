@@ -48,3 +48,13 @@ test("it stops when nobody waits", async () => {
   for await (const _ of createGardener({ speed: 30 })(question)) over.abort();
   expect(over.signal.aborted).toBe(true);
 });
+
+test("the same question is never answered with the same words twice in a row", () => {
+  const history = prompt("How do I graft a scion onto a rootstock?");
+  let before = "";
+  for (let index = 0; index < 200; index += 1) {
+    const answer = compose({ history, seed: `run-${index}` }, before);
+    expect(answer).not.toBe(before);
+    before = answer;
+  }
+});

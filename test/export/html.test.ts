@@ -72,6 +72,15 @@ describe("the document", () => {
 const TAGS =
   /<\/?(?:a|article|b|bdi|blockquote|body|br|code|del|details|div|em|figcaption|figure|h[1-6]|header|hr|html|i|img|li|main|nav|ol|p|pre|s|section|span|strong|summary|table|tbody|td|th|thead|time|tr|ul)(?: (?:alt|aria-current|aria-label|class|datetime|dir|href|id|open|rel|src|start|title)(?:="[^"<>]*")?)*>/g;
 
+test("a link to nowhere is its text", async () => {
+  const html = await write([
+    message("a", null, 1, { parts: [{ type: "text", text: "[here]() ![seen]()" }] }),
+  ]);
+  expect(bodyOf(html)).toContain("here");
+  expect(bodyOf(html)).toContain("seen");
+  expect(bodyOf(html)).not.toMatch(/(?:href|src)=""/);
+});
+
 test("whatever is said, only known tags and addresses come of it", async () => {
   await fc.assert(
     fc.asyncProperty(hostileText, hostileText, async (one, two) => {

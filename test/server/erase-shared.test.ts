@@ -40,6 +40,27 @@ const chain = async () => {
 };
 
 describe("[L2] an erase", () => {
+  test("[L3] leaves alone what a fork wrote itself under the same id, and all that shares that", async () => {
+    const { world, client, ch } = await begin(await createForestWorld(), "root", ["a", "x"]);
+    await fork(client, "t", { entry: "a" });
+    const { client: other, ch: own } = await joinedAs(world, "ann", { session: "t" });
+    await grow(other, own, "a", "x");
+    await fork(other, "u", { session: "t", entry: "x" });
+    await fork(client, "v", { entry: "x" });
+    expectType(await client.ask(eraseMessage(ch, "x")), "ack");
+    expect(await lineOf(world, "s")).toEqual(["a", "[erased]"]);
+    expect(await lineOf(world, "v")).toEqual(["a", "[erased]"]);
+    expect(await lineOf(world, "t")).toEqual(["a", "x"]);
+    expect(await lineOf(world, "u")).toEqual(["a", "x"]);
+    await restart(world);
+    expect(await lineOf(world, "t")).toEqual(["a", "x"]);
+    // And the other way round: the origin keeps what is its own.
+    const admin = await joinedAs(world, "root", { session: "u" });
+    expectType(await admin.client.ask(eraseMessage(admin.ch, "x")), "ack");
+    expect(await lineOf(world, "t")).toEqual(["a", "[erased]"]);
+    expect(await erasesIn(world, "s")).toBe(1);
+  });
+
   test("reaches a session that is open, also where the one between cannot be opened", async () => {
     const { store, world } = await chain();
     await restart(world);

@@ -7,9 +7,12 @@ const PASSAGES_IN_ANSWER = 2;
 const TICK_MS = 16;
 
 /** `speed`: tokens a second. The run option `speed` comes first. */
-export const createGardener = ({ speed }: { speed: number }): Answer =>
-  async function* (question) {
-    const tokens = tokensOf(compose(question));
+export const createGardener = ({ speed }: { speed: number }): Answer => {
+  let last: string | undefined;
+  return async function* (question) {
+    const answer = compose(question, last);
+    last = answer;
+    const tokens = tokensOf(answer);
     const tokensPerMs = Math.max(1, numberOf(question.options.speed) ?? speed) / 1000;
     const startedAt = Date.now();
     for (let told = 0; told < tokens.length && !question.signal.aborted; ) {
@@ -20,9 +23,10 @@ export const createGardener = ({ speed }: { speed: number }): Answer =>
       await sleep(Math.max(TICK_MS, 1 / tokensPerMs));
     }
   };
+};
 
-/** The whole answer to a question: the same for the same seed. */
-export const compose = ({ history, seed }: Pick<Question, "history" | "seed">): string => {
+/** The whole answer to a question: the same for the same seed, but that it begins otherwise than the one before. */
+export const compose = ({ history, seed }: Pick<Question, "history" | "seed">, before = ""): string => {
   const words = wordsOf(textOf(history.findLast(isPrompt)));
   const chance = chanceFrom(seed);
   const ranked = PASSAGES.map((passage) => ({
@@ -30,7 +34,8 @@ export const compose = ({ history, seed }: Pick<Question, "history" | "seed">): 
     rank: passage.about.filter((word) => words.has(word)).length + chance(),
   })).sort((a, b) => b.rank - a.rank);
   const chosen = ranked.slice(0, PASSAGES_IN_ANSWER).map(({ passage }) => passage.text);
-  return [pick(OPENINGS, chance), ...chosen, pick(CLOSINGS, chance)].join("\n\n");
+  const openings = OPENINGS.filter((opening) => before === "" || !before.startsWith(opening));
+  return [pick(openings, chance), ...chosen, pick(CLOSINGS, chance)].join("\n\n");
 };
 
 const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/\p{L}+/gu) ?? []);

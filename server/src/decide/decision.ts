@@ -34,7 +34,8 @@ export type Command =
       readonly error?: ErrorBody | undefined;
     }
   | { readonly type: "register"; readonly key: string; readonly value: Json }
-  | { readonly type: "erase"; readonly id: EntryId };
+  /** `shared`: the entry that the session shares with its origin; one of its own of that id is another (L3). */
+  | { readonly type: "erase"; readonly id: EntryId; readonly which: "any" | "shared" };
 
 export type Answer =
   | { readonly type: "placed"; readonly entries: readonly PlacedEntry[]; readonly run?: Run | undefined }

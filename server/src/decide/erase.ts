@@ -6,12 +6,13 @@ import { accepted, type Command, type Context, type Decision, refused, seqsAfter
 /** One that still streams is ended first, so that its writer hears of it. */
 export const decideErase = (
   { state, actor, now }: Context,
-  { id }: Extract<Command, { type: "erase" }>,
+  { id, which }: Extract<Command, { type: "erase" }>,
 ): Decision => {
   if (actor.principal.admin !== true)
     return refused("forbidden", `unable to erase ${id}; ${actor.principal.id} is no admin`);
   const entry = state.tree.get(id)?.entry;
-  if (entry === undefined) return refused("not_found", `unable to erase; there is no entry ${id}`);
+  if (entry === undefined || (which === "shared" && entry.seq > state.inherited))
+    return refused("not_found", `unable to erase; there is no entry ${id}`);
   if (entry.type === "erased") return accepted([], { type: "placed", entries: [] });
   const nextSeq = seqsAfter(state.head);
   const ended: LogRecord[] = entry.status === "streaming" ? [abort(entry, nextSeq(), now)] : [];

@@ -16,7 +16,9 @@ const createRenderer = (): MarkdownIt => {
   const { rules } = markdown.renderer;
   rules.link_open = (tokens, index, options, _env, self) => {
     const token = tokens[index];
-    token?.attrSet("rel", "noopener noreferrer nofollow");
+    // An empty address, as in `[here]()`, is not asked about, and would lead to the document itself.
+    if (token?.attrGet("href") === "") token.attrs = null;
+    else token?.attrSet("rel", "noopener noreferrer nofollow");
     return self.renderToken(tokens, index, options);
   };
   const { escapeHtml } = markdown.utils;
@@ -26,6 +28,7 @@ const createRenderer = (): MarkdownIt => {
     const words = token?.content ?? "";
     if (isPicture(url)) return `<img src="${escapeHtml(url)}" alt="${escapeHtml(words)}">`;
     const name = words === "" ? "picture" : words;
+    if (url === "") return escapeHtml(name);
     return `<a href="${escapeHtml(url)}" rel="noopener noreferrer nofollow">${escapeHtml(name)}</a>`;
   };
   // The document's own headings are of levels one to three.
