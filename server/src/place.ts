@@ -12,6 +12,8 @@ export type Placing = {
   faultOf(place: Place): string | null;
   /** The decided parent, or undefined where nothing can be placed there. */
   parentFor(place: Place): EntryId | null | undefined;
+  /** The first of these that is neither an entry itself nor above it. */
+  notAbove(ids: Iterable<EntryId>, entry: EntryId | null): EntryId | undefined;
   /** Counts an entry of the batch as placed. */
   add(id: EntryId, parentId: EntryId | null): void;
 };
@@ -44,6 +46,20 @@ export const createPlacing = (tree: Tree): Placing => {
   const parentOf = (id: EntryId): EntryId | null =>
     stagedParents.get(id) ?? tree.get(id)?.entry.parentId ?? null;
 
+  /** By pointers, and no further up than the oldest that is looked for: an ancestor has a lower seq. */
+  const notAbove = (ids: Iterable<EntryId>, entry: EntryId | null): EntryId | undefined => {
+    const missing = new Set(ids);
+    let at = entry;
+    for (; at !== null && stagedParents.has(at); at = stagedParents.get(at) ?? null) missing.delete(at);
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const id of missing) oldest = Math.min(oldest, tree.get(id)?.entry.seq ?? oldest);
+    let node = at === null ? null : (tree.get(at) ?? null);
+    for (; node !== null && missing.size > 0 && node.entry.seq >= oldest; node = node.parent)
+      missing.delete(node.entry.id);
+    const [first] = missing;
+    return first;
+  };
+
   const faultOf = (place: Place): string | null => {
     const named = namedIn(place);
     if (named !== null && !has(named)) return `${named} is not in the session`;
@@ -57,6 +73,7 @@ export const createPlacing = (tree: Tree): Placing => {
   return {
     has,
     parentOf,
+    notAbove,
     faultOf,
     parentFor: (place) => {
       if (faultOf(place) !== null) return undefined;

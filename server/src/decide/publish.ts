@@ -142,12 +142,11 @@ const referenceFault = (placing: Placing, draft: Draft, parentId: EntryId | null
   if (draft.type === "branch-summary")
     return placing.has(draft.fromId) ? null : `${draft.fromId} is not in the session`;
   if (draft.type !== "compaction") return null;
-  const missing = new Set([draft.upToId, ...(draft.keptIds ?? [])]);
-  if (draft.firstKeptId !== null) missing.add(draft.firstKeptId);
-  const unknown = [...missing].find((id) => !placing.has(id));
+  const named = [draft.upToId, ...(draft.keptIds ?? [])];
+  if (draft.firstKeptId !== null) named.push(draft.firstKeptId);
+  const unknown = named.find((id) => !placing.has(id));
   if (unknown !== undefined) return `${unknown} is not in the session`;
-  for (let at = parentId; at !== null && missing.size > 0; at = placing.parentOf(at)) missing.delete(at);
-  const [first] = missing;
+  const first = placing.notAbove(named, parentId);
   return first === undefined ? null : `${first} is not an ancestor of it`;
 };
 
