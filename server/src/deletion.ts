@@ -2,10 +2,16 @@
  * Removing a session for good (F8): who shares with it is made whole first, then its sidechains go, then it
  * goes itself. What is cut short is done by its repeat. Nobody is told before it is done.
  */
-import { type Entry, type EntryId, type ErrorBody, refusal, type SessionId } from "@espalier/shared";
+import {
+  type Entry,
+  type EntryId,
+  type ErrorBody,
+  isSidechain,
+  refusal,
+  type SessionId,
+} from "@espalier/shared";
 import type { Hub } from "./hub.js";
 import type { InTurn } from "./in-turn.js";
-import { isSidechain } from "./origin.js";
 import { originFault } from "./origin-fault.js";
 import { readNow } from "./read-now.js";
 import type { Session } from "./session.js";

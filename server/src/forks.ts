@@ -9,6 +9,7 @@ import {
   type ErrorBody,
   forkPath,
   forkPoint,
+  isSidechain,
   type LogRecord,
   type Origin,
   pathTo,
@@ -18,7 +19,6 @@ import {
 } from "@espalier/shared";
 import type { Hub } from "./hub.js";
 import type { InTurn } from "./in-turn.js";
-import { isSidechain } from "./origin.js";
 import { readNow } from "./read-now.js";
 import type { LogHeader, LogStore } from "./store/log-store.js";
 

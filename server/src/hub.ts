@@ -6,16 +6,17 @@ import {
   ARCHIVED,
   type EntryId,
   type ErrorBody,
+  isSidechain,
   type LogRecord,
   pathTo,
   RESET,
   type Runtime,
   refusal,
+  rootOf,
   type SessionId,
   TITLE,
 } from "@espalier/shared";
 import { createAnnouncer, type Watcher } from "./announcer.js";
-import { isSidechain, rootOf } from "./origin.js";
 import { detailOf } from "./origin-fault.js";
 import { readNow } from "./read-now.js";
 import { createSession, type Session, type SessionRead } from "./session.js";

@@ -1,19 +1,16 @@
 /** Where sessions come from: what of it a reader may know (F4), and what a sidechain may come from (F5). */
 import {
   type ErrorBody,
+  isSidechain,
   type Origin,
   refusal,
+  rootOf,
   type SessionId,
   type SessionSummary,
   type Start,
 } from "@espalier/shared";
 import { errorFor } from "./origin-fault.js";
 import { mayDo, type SignedIn } from "./principal.js";
-
-/** The session that a sidechain lies under; any other session itself. */
-export const rootOf = (id: SessionId): SessionId => id.split("/", 1)[0] as SessionId;
-
-export const isSidechain = (id: SessionId): boolean => rootOf(id) !== id;
 
 export const maskOrigin = (origin: Origin, principal: SignedIn): Origin =>
   origin.session === null || mayDo(principal, "read", origin.session) ? origin : { ...origin, session: null };

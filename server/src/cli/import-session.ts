@@ -2,7 +2,7 @@
  * Takes imported sessions into a store, but for those that are there. Short ones are read, and then
  * written beside each other, since each waits for the disk; a long one is written as it is read.
  */
-import type { LogRecord, SessionId } from "@espalier/shared";
+import { type LogRecord, rootOf, type SessionId } from "@espalier/shared";
 import type { ImportedSession, ImportSummary } from "../import/foreign.js";
 import type { LogHeader, LogStore } from "../store/log-store.js";
 import { CommandError, errorOf } from "./failure.js";
@@ -61,8 +61,6 @@ export const createIntake = (store: LogStore, dir: string, onTaken: OnTaken) => 
     drain,
   };
 };
-
-const rootOf = (id: SessionId): SessionId => id.split("/", 1)[0] as SessionId;
 
 const withoutRoot =
   (dir: string) =>

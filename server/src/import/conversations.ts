@@ -6,10 +6,10 @@
 import { createHash } from "node:crypto";
 import { isId, type SessionId } from "@espalier/shared";
 import { type Fields, fieldsOf, textOf } from "./fields.js";
-import type { ImportedSession, ImportOptions } from "./foreign.js";
-import type { JsonFile } from "./json-file.js";
+import type { ImportedSession, Importing, ImportOptions, Source } from "./foreign.js";
+import { type JsonFile, openJson } from "./json-file.js";
 import { jsonText } from "./json-text.js";
-import { unableToImport } from "./unable.js";
+import { shownName, unableToImport } from "./unable.js";
 
 export type ConversationFormat = {
   /** What the format is called where none of it was found. */
@@ -22,6 +22,23 @@ export type ConversationFormat = {
 
 /** Nothing after so many things that are no conversation is waited for: it is another file. */
 const MAX_STRANGERS = 1000;
+
+/** Imports a file of a format whose files stand alone. Asking for the sessions throws `invalid`. */
+export const importConversations = (
+  name: string,
+  format: ConversationFormat,
+  { file }: Source,
+  options: ImportOptions,
+): Importing => {
+  const files: string[] = [];
+  const reports: string[] = [];
+  async function* sessionsOf(): AsyncGenerator<ImportedSession> {
+    const json = await openJson(file, (line) => reports.push(line));
+    files.push(file.name);
+    yield* createReader(format, options, reports).read(shownName(file), json);
+  }
+  return { format: name, files, reports, sessions: sessionsOf() };
+};
 
 /** Reads one or more files, one after the other, into one set of sessions. */
 export const createReader = (format: ConversationFormat, options: ImportOptions, reports: string[]) => {

@@ -3,7 +3,7 @@
  * messages with their children inside. In a tree the place is the pointer.
  */
 import type { Json, SessionId } from "@espalier/shared";
-import { type ConversationFormat, createReader } from "./conversations.js";
+import { type ConversationFormat, importConversations } from "./conversations.js";
 import {
   earliestOf,
   type Fields,
@@ -16,25 +16,14 @@ import {
 } from "./fields.js";
 import type { ImportedSession, Importing, ImportOptions, Report, Source } from "./foreign.js";
 import { growForest } from "./forest.js";
-import { openJson } from "./json-file.js";
 import { toLibreChatEntry } from "./librechat-message.js";
 import { isTree, placesInList, placesInTree } from "./librechat-places.js";
 import { toSession } from "./records.js";
 import { repair } from "./repair.js";
-import { shownName } from "./unable.js";
 
 /** Asking for the sessions throws `invalid` where the file is no export of LibreChat, or is damaged. */
-export const importLibreChat = (source: Source, options: ImportOptions): Importing => {
-  const { file } = source;
-  const files: string[] = [];
-  const reports: string[] = [];
-  async function* sessionsOf(): AsyncGenerator<ImportedSession> {
-    const json = await openJson(file, (line) => reports.push(line));
-    files.push(file.name);
-    yield* createReader(FORMAT, options, reports).read(shownName(file), json);
-  }
-  return { format: "librechat", files, reports, sessions: sessionsOf() };
-};
+export const importLibreChat = (source: Source, options: ImportOptions): Importing =>
+  importConversations("librechat", FORMAT, source, options);
 
 const isConversation = (value: unknown): value is Fields =>
   isFields(value) &&

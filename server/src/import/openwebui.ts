@@ -5,7 +5,7 @@
  */
 import { type Json, jsonEqual, type SessionId } from "@espalier/shared";
 import { listersOf, ranksOf } from "./children.js";
-import { type ConversationFormat, createReader } from "./conversations.js";
+import { type ConversationFormat, importConversations } from "./conversations.js";
 import {
   earliestOf,
   type Fields,
@@ -21,24 +21,13 @@ import {
 } from "./fields.js";
 import type { ForeignEntry, ImportedSession, Importing, ImportOptions, Report, Source } from "./foreign.js";
 import { type Forest, growForest } from "./forest.js";
-import { openJson } from "./json-file.js";
 import { type OpenWebUiMessage, placeOf, readOpenWebUiMessage } from "./openwebui-message.js";
 import { toSession } from "./records.js";
 import { repair } from "./repair.js";
-import { shownName } from "./unable.js";
 
 /** Asking for the sessions throws `invalid` where the file is no export of Open WebUI, or is damaged. */
-export const importOpenWebUi = (source: Source, options: ImportOptions): Importing => {
-  const { file } = source;
-  const files: string[] = [];
-  const reports: string[] = [];
-  async function* sessionsOf(): AsyncGenerator<ImportedSession> {
-    const json = await openJson(file, (line) => reports.push(line));
-    files.push(file.name);
-    yield* createReader(FORMAT, options, reports).read(shownName(file), json);
-  }
-  return { format: "open-webui", files, reports, sessions: sessionsOf() };
-};
+export const importOpenWebUi = (source: Source, options: ImportOptions): Importing =>
+  importConversations("open-webui", FORMAT, source, options);
 
 const chatOf = (item: Fields): Fields => (isFields(item.chat) ? item.chat : item);
 

@@ -8,9 +8,11 @@ import {
   type EntryId,
   type ErrorBody,
   isRunEnded,
+  isSidechain,
   type LogRecord,
   type Register,
   type RunId,
+  rootOf,
   type SessionId,
   type SessionSummary,
   TITLE,
@@ -92,10 +94,7 @@ const byNewestChange = (a: CatalogueEntry, b: CatalogueEntry): number =>
   b.changedAt - a.changedAt || (a.id < b.id ? -1 : 1);
 
 /** The session that a sidechain lies under, or null for what is none. */
-const rootOf = (id: SessionId): SessionId | null => {
-  const slash = id.indexOf("/");
-  return slash === -1 ? null : (id.slice(0, slash) as SessionId);
-};
+const groupOf = (id: SessionId): SessionId | null => (isSidechain(id) ? rootOf(id) : null);
 
 export const createCatalogue = (): Catalogue => {
   const entriesById = new Map<SessionId, CatalogueEntry>();
@@ -106,7 +105,7 @@ export const createCatalogue = (): Catalogue => {
     const held = entriesById.get(id);
     if (held === undefined) return;
     entriesById.delete(id);
-    sidechains.remove(rootOf(id), id);
+    sidechains.remove(groupOf(id), id);
     sharers.remove(sharedWith(held), id);
   };
 
@@ -144,7 +143,7 @@ export const createCatalogue = (): Catalogue => {
 
   const among = (root: SessionId | undefined): CatalogueEntry[] =>
     root === undefined
-      ? [...entriesById.values()].filter(({ id }) => rootOf(id) === null)
+      ? [...entriesById.values()].filter(({ id }) => !isSidechain(id))
       : [...sidechains.of(root)].flatMap((id) => entriesById.get(id) ?? []);
 
   const isAsked = (entry: CatalogueEntry, { archived, isListed }: ListAsk): boolean =>
@@ -159,7 +158,7 @@ export const createCatalogue = (): Catalogue => {
     put: (entry) => {
       remove(entry.id);
       entriesById.set(entry.id, entry);
-      sidechains.add(rootOf(entry.id), entry.id);
+      sidechains.add(groupOf(entry.id), entry.id);
       sharers.add(sharedWith(entry), entry.id);
     },
     remove,
