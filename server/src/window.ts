@@ -18,6 +18,7 @@ import {
   WINDOW_BYTES,
 } from "@espalier/shared";
 import { weightOf } from "./frame.js";
+import { isRootOfBefore } from "./place.js";
 
 export type Window = {
   readonly entries: Map<EntryId, Entry>;
@@ -73,7 +74,10 @@ export const alternativesFrom = (
   return { parentId, total: children.length, from: Math.min(from, children.length), ids };
 };
 
-/** Left out where it says nothing: a parent whose one child is given, a leaf with no child. */
+/**
+ * Left out where it says nothing: a parent whose one child is given, a leaf with no child. A root of before the
+ * last reset is not among the roots of now, so those are always named beside it (F8).
+ */
 const addAlternatives = (
   window: Window,
   tree: Tree,
@@ -81,10 +85,11 @@ const addAlternatives = (
   shown: TreeNode | null,
 ): void => {
   const { length } = tree.children(parentId);
-  if (length < (shown === null ? 1 : 2)) return;
+  const isOfBefore = shown !== null && isRootOfBefore(tree, shown);
+  if (length < (shown === null ? 1 : 2) && !isOfBefore) return;
   const position = shown === null ? length - 1 : positionOf(tree.children(parentId), shown);
   const given = window.alternativesByParent.get(parentId) ?? [];
-  if (given.some((some) => holdsPosition(some, position))) return;
+  if (given.some((some) => isOfBefore || holdsPosition(some, position))) return;
   const half = ALTERNATIVES_AROUND / 2;
   const from = Math.max(0, Math.min(position - half, length - ALTERNATIVES_AROUND));
   given.push(alternativesFrom(tree, parentId, from, ALTERNATIVES_AROUND));

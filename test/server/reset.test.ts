@@ -57,6 +57,19 @@ describe("[F8] after a reset", () => {
     });
   });
 
+  test("[J1] [V9] beside an old line the roots of now are named, also where there are none", async () => {
+    const { world, client, ch } = await resetSession();
+    const ask = { candidates: ["b" as EntryId], walk: "stay" as const, limit: 10 };
+    const rootsBeside = async () => {
+      const { joined } = await joinedAs(world, "ann", { lines: [ask] });
+      expect(joined.entries[0]?.parentId).toBeNull();
+      return joined.alternatives.filter(({ parentId }) => parentId === null);
+    };
+    expect(await rootsBeside()).toEqual([{ parentId: null, total: 0, from: 0, ids: [] }]);
+    await client.ask(publish(ch, at({ under: null }, say("x"))));
+    expect(await rootsBeside()).toEqual([{ parentId: null, total: 1, from: 0, ids: ["x"] }]);
+  });
+
   test("[L3] ids stay used", async () => {
     const { client, ch } = await resetSession();
     expect(expectType(await client.ask(publish(ch, follow(null, say("a")))), "ack").entries).toMatchObject([
